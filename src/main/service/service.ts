@@ -362,12 +362,13 @@ class RunningService implements Service, ServiceState {
     const { log, databases, nodes } = await this.engine.nodes();
     const own = nodes.find(({ self }) => self)?.id;
     const names = databases.flatMap(({ name, owner }) => (owner === own ? [name] : []));
-    if (names.length === 0 || log?.owner === own) names.push('');
     const moves = await Promise.allSettled(names.map((name) => this.#moveOne(to, name)));
     const moved = moves.map((move) => {
       if (move.status === 'rejected') throw move.reason;
       return move.value;
     });
+    // Last, so that its owner is asked again if a database stayed.
+    if (moved.length === 0 || log?.owner === own) moved.push(await this.#moveOne(to, ''));
     const last = present(moved.at(-1), 'something was moved');
     return { ...last, heldMs: Math.max(...moved.map(({ heldMs }) => heldMs)) };
   }

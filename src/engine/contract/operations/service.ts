@@ -118,7 +118,8 @@ export const serviceOperations = {
     summary: 'Let another node store the writes, or those to one database',
     description:
       'The owner ends the writes that are under way, keeps later ones waiting, gives the log to the node, and answers once ' +
-      'that node has it. Without `database` the owner of the catalogue gives everything that it has. Nobody gets an error for it; open transactions are lost (409 `TransactionLost`). 409 `Conflict`, and ' +
+      'that node has it. Without `database` the owner of the catalogue gives everything that it has, which may stop midway: ' +
+      'repeat it then. Nobody gets an error for it; open transactions are lost (409 `TransactionLost`). 409 `Conflict`, and ' +
       'nothing changed, if the node is not up to date, if a write takes more than a second, or without `STORE_URL`.',
     kind: 'write',
     role: 'admin',
