@@ -71,6 +71,8 @@ it('an owner that is none any more, or can store nothing, has done nothing: the 
     response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"code": "NoOwner"}');
   });
   expect((await (await copyOf([unable, owner])).call('assertFact', fact)).status).toBe(200);
+  // It ends, and renews its lease until it has ended.
+  expect((await (await copyOf([unable, unable, unable, unable, owner])).call('assertFact', fact)).status).toBe(200);
   const busy = await ownerThat((_request, response) => {
     response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"code": "NotReady"}');
   });
