@@ -307,7 +307,9 @@ export class SharedTail {
     const { shared, onWarn } = this.#parts;
     if (!(await shared.own(seen))) return false;
     const isGiven = seen.owner === shared.node;
-    const why = isGiven ? 'The log was given to this node' : 'The owner of the log is gone: this node has taken it';
+    const why = isGiven
+      ? 'The log was given to this node'
+      : 'The owner of the log is gone: this node has taken it';
     onWarn(`${why}, and writes go on here.`);
     return true;
   }

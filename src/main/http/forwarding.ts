@@ -25,7 +25,7 @@ import { setStandingHeaders } from './answers.ts';
 import { parseJsonBody, readBody } from './body.ts';
 import { demandedState, namedSpace, namedTransaction, peerOf } from './caller.ts';
 import type { HttpHost, NodeHost } from './host.ts';
-import type { Activity } from './limits.ts';
+import type { Activity, Task } from './limits.ts';
 import { WriteGate } from './write-gate.ts';
 import { nodeHeader, signedFor } from './node-requests.ts';
 import { OwnerWatch } from './owner-watch.ts';
@@ -142,6 +142,8 @@ export class Forwarding {
     const isRead = spec.kind === 'read';
     // The node that is asked to create a database is its first owner.
     if ((spec.role === 'public' && isRead) || (spec.path === '/databases' && !isRead)) return false;
+    // A node that ends answers first what another one passed on, though it may wait for the log to be moved.
+    if (request.forwarded !== null) this.#countUntilAnswered(reply.raw);
     const database = await this.#databaseOf(spec, request);
     const addressed = { request, reply, database };
     const node = await this.#knownStatus(database);
@@ -152,6 +154,12 @@ export class Forwarding {
     if (node.role === 'copy' && !(await this.#meets(spec, request))) return this.#passOn(addressed, true);
     if (spec.database) this.#judgeAge(request, this.#nodes.status(database)?.staleMs ?? 0);
     return false;
+  }
+
+  #countUntilAnswered(answer: ServerResponse): Task {
+    const task = this.#activity.startCall();
+    answer.once('close', () => task.done());
+    return task;
   }
 
   /** The database whose log the request is about. */
@@ -281,8 +289,7 @@ export class Forwarding {
   async #passOn({ request, reply, database }: Addressed, isRead: boolean): Promise<boolean> {
     if (!this.#canPassOn(request)) throw await this.#notLeader(database);
     this.totals[isRead ? 'read' : 'write']++;
-    const task = this.#activity.startCall();
-    reply.raw.on('close', () => task.done());
+    const task = this.#countUntilAnswered(reply.raw);
     // The service ends.
     task.toSignal().addEventListener('abort', () => reply.raw.destroy());
     const body = await this.#keptBody(request);
