@@ -72,7 +72,6 @@ import {
   endsWithin,
   finishCalls,
   handOverMs,
-  quickHandOverMs,
   successorIn,
 } from './ending.ts';
 import { BetweenNodes } from './between-nodes.ts';
@@ -639,7 +638,7 @@ class RunningService implements Service, ServiceState {
 
   async #end(): Promise<void> {
     const startedAt = performance.now();
-    const { allMs, lastSnapshotByMs, finishMs } = this.#endLimits;
+    const { allMs, lastSnapshotByMs } = this.#endLimits;
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
     await endsWithin(handOverMs, this.#giveLog());
     this.#phase = 'closing';
@@ -649,8 +648,7 @@ class RunningService implements Service, ServiceState {
     this.#stopTurnLog();
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
-      const callsMs = Math.min(finishMs, left(quickHandOverMs + finishMs));
-      await finishCalls(this.#http.activity, { ...this.#endLimits, finishMs: callsMs });
+      await finishCalls(this.#http.activity, this.#endLimits, performance.now() - startedAt);
       const { disconnectMs } = this.#endLimits;
       await Promise.all([
         disconnect(this.#http.app, disconnectMs),
