@@ -239,6 +239,10 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     };
     const writers = [write('a'), write('b')];
     await expect.poll(() => answers.length).toBeGreaterThan(10);
+    // The log is given only to a node that has told that it follows.
+    const problems = async () =>
+      (await copy.call<NodeList>('GET', '/admin/nodes')).body.nodes.map(({ problem }) => problem);
+    await expect.poll(problems).toEqual([null, null]);
     services.splice(services.indexOf(owner), 1);
     await owner.close();
     const enough = answers.length + 10;
