@@ -17,7 +17,7 @@ test('a service by itself says how to share its knowledge', async ({ page, servi
   await expectNothingGrave(page, 'the nodes of a service by itself');
 });
 
-test('the log is moved from one node to the other @long', async ({ page }) => {
+test('everything is moved from one node to the other, and one database back @long', async ({ page }) => {
   test.skip(postgresMissing !== null, postgresMissing ?? '');
   const server = await startPostgres();
   const folder = mkdtempSync(join(tmpdir(), 'corollary-nodes-'));
@@ -30,14 +30,21 @@ test('the log is moved from one node to the other @long', async ({ page }) => {
     await first.start();
     await second.start();
     await open(page, second, '/admin/nodes');
-    const strip = page.getByLabel('The log of the store');
+    const strip = page.getByLabel('The catalogue of the store');
     await expect(strip).toContainText(first.url);
     await expect(page.getByRole('heading', { name: '2 nodes' })).toBeVisible();
     await expectNothingGrave(page, 'the nodes of a store');
-    await page.getByRole('button', { name: `Move the log to ${second.url}` }).click();
+    await page.getByRole('button', { name: `Move what the owner has to ${second.url}` }).click();
     await expect(page.getByText(`${second.url} stores the writes now`)).toBeVisible();
     await expect(strip).toContainText(second.url);
-    await expect(page.getByRole('button', { name: `Move the log to ${first.url}` })).toBeVisible();
+    await expect(page.getByRole('button', { name: `Move what the owner has to ${first.url}` })).toBeVisible();
+    const row = page.getByLabel('Databases of the store').getByRole('row', { name: 'default' });
+    await expect(row).toContainText(second.url);
+    await row.getByLabel('Move default to another node').click();
+    await page.getByRole('option', { name: first.url }).click();
+    await expect(page.getByText(`${first.url} stores the writes to default now`)).toBeVisible();
+    await expect(row).toContainText(first.url);
+    await expect(strip).toContainText(second.url);
   } finally {
     await first.dispose();
     await second.dispose();

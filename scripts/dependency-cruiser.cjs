@@ -52,7 +52,9 @@ const layers = listed({
 
 /** The files that open an engine, and the service's view of it: no folder imports them. */
 const fronts = listed({
-  'open-engine': 'base log state operations',
+  'open-part': 'base log state commit session operations',
+  'open-engine': 'base log operations',
+  'open-shelf': 'contract base log state commit session write operations reasoning folder',
   index:
     'base language log state commit session read write memory search window folder replication reasoning operations',
 });
@@ -173,7 +175,11 @@ const engineRules = [
       { path: `${inEngine([folder]).slice(0, -1)}(${test})` },
       {
         path: '^src/',
-        pathNot: [inEngine([folder, ...below, ...forTests]), '^src/engine/open-engine\\.ts$', '/testing/'],
+        pathNot: [
+          inEngine([folder, ...below, ...forTests]),
+          '^src/engine/open-(engine|part|shelf)\\.ts$',
+          '/testing/',
+        ],
       },
     ),
   ),
@@ -182,7 +188,7 @@ const engineRules = [
       `engine-${front}`,
       `src/engine/${front}.ts imports ${below.join(', ')}`,
       { path: `^src/engine/${front}\\.ts$` },
-      { path: '^src/', pathNot: [inEngine(below), '^src/engine/open-engine\\.ts$'] },
+      { path: '^src/', pathNot: [inEngine(below), '^src/engine/open-(engine|part|shelf)\\.ts$'] },
     ),
   ),
   forbid(
@@ -207,7 +213,7 @@ const engineRules = [
   forbid(
     'engine-front-door-is-for-outsiders',
     'inside the engine nothing imports its entry points',
-    { path: '^src/engine/', pathNot: [testOrSupport, '^src/engine/index\\.ts$'] },
+    { path: '^src/engine/', pathNot: [testOrSupport, '^src/engine/(index|open-engine|open-shelf)\\.ts$'] },
     { path: `^src/engine/(${Object.keys(fronts).join('|')})\\.ts$` },
   ),
   forbid(

@@ -1957,10 +1957,12 @@ export type MomentQuery = {
 export type MoveLog = {
   /** The id of the node that is to store the writes. */
   to: string;
+  /** Whose writes; null: of everything that the owner of the catalogue has. */
+  database?: string | null | undefined;
 };
 
 export type NodeList = {
-  /** The log that the nodes share, with all databases; null: without `STORE_URL`. */
+  /** The log of the catalogue, which has the keys; `position` counts the records of all logs; null: without `STORE_URL`. */
   log: {
     /** Sequence number of the last record that is stored. */
     position: number;
@@ -1972,6 +1974,16 @@ export type NodeList = {
     /** When it took the log; null: not known. */
     ownedSince: number | null;
   } | null;
+  /** The logs of the databases, by name; without `STORE_URL` none. */
+  databases: {
+    name: string;
+    /** The id of the node that stores its writes; null: none. */
+    owner: string | null;
+    /** Counts how often its log was taken. */
+    epoch: number;
+    /** Sequence number of the last record that is stored. */
+    position: number;
+  }[];
   /** By address; without `STORE_URL` none. */
   nodes: {
     id: string;
@@ -1982,7 +1994,7 @@ export type NodeList = {
     role: 'owner' | 'copy';
     /** False: its lease has run out. It is forgotten within an hour. */
     alive: boolean;
-    /** Sequence number of the last record that it has applied. */
+    /** How many records of all logs it has applied. */
     position: number;
     /** Records that are stored and that it has not applied. */
     lagRecords: number;
@@ -2001,8 +2013,12 @@ export type NodeList = {
 
 export type NodeStatus = {
   id: string;
-  /** The owner stores writes; a copy applies what the owner stores. */
+  /** The owner stores writes; a copy applies what the owner stores. Of the catalogue, where no database is named. */
   role: 'owner' | 'copy';
+  /** Databases whose writes this node stores. */
+  owned: number;
+  /** Databases of which it has a copy. */
+  copies: number;
   /** The id of the owner, as last seen; null: there is none. */
   owner: string | null;
   /** Where the owner is reached; null: there is none, or this is it. */
@@ -2444,7 +2460,7 @@ export type Readiness = {
   /** With `STORE_URL`, this node. */
   node?:
     | {
-        /** The owner stores writes; a copy applies what the owner stores. */
+        /** The owner stores writes; a copy applies what the owner stores. Of the catalogue, where no database is named. */
         role: 'owner' | 'copy';
         /** Records that are stored and not yet applied here, as last seen. */
         lagRecords: number;
@@ -3869,9 +3885,9 @@ export interface Operations {
   takeBackup(options?: CallOptions): AsyncIterable<Uint8Array>;
   /** The state of the storage: log, snapshot, history and encryption: `GET /admin/storage`. */
   storageState(options?: CallOptions): Promise<StorageState>;
-  /** The nodes of the store: which has the log, and how far each is behind: `GET /admin/nodes`. */
+  /** The nodes of the store, which stores the writes to each database, and how far each node is behind: `GET /admin/nodes`. */
   listNodes(options?: CallOptions): Promise<NodeList>;
-  /** Let another node store the writes: `POST /admin/nodes/move`. */
+  /** Let another node store the writes, or those to one database: `POST /admin/nodes/move`. */
   moveLog(fields: MoveLog, options?: WriteOptions): Promise<LogMoved>;
   /** Whether the process is alive: `GET /health`. */
   health(options?: CallOptions): Promise<Health>;

@@ -43,6 +43,7 @@ export { type Contents, folderTask, inLockedFolder } from './folder/folder-tasks
 export { convertFolder } from './folder/folder-tasks.ts';
 export { openBackup, type VerifiedBackup } from './folder/folder-tasks.ts';
 export { exportStore, importFolder, type Moved, storeStatements } from './folder/move-store.ts';
+export { restoreDatabase } from './folder/restore-database.ts';
 export { repairFolder, type Repaired } from './folder/repair-folder.ts';
 export { verifyFolder, type Verified } from './folder/folder-tasks.ts';
 export type { Embedded, Embedder } from './search/meaning.ts';

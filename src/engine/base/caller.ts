@@ -1,5 +1,5 @@
 import type { KnownAt } from '../contract/moments.ts';
-import type { WriteOrigin } from './origin.ts';
+import { systemOrigin, type WriteOrigin } from './origin.ts';
 
 /** The identity and context of one request. Every handler and every write passes it on, down to the log record. */
 export interface Caller {
@@ -89,4 +89,22 @@ export class CancellationSource implements Cancellation {
 export interface Idempotency {
   readonly key: string;
   readonly fingerprint: string;
+}
+
+/** The service itself, for what it does by the clock or at its start. */
+export function systemCaller(actor: string, database: string, tenant: string, signal: AbortSignal): Caller {
+  return {
+    credential: actor,
+    role: 'writer',
+    databases: [],
+    tenants: [],
+    database,
+    tenant,
+    client: null,
+    transaction: null,
+    idempotency: null,
+    requestId: actor,
+    origin: systemOrigin,
+    signal,
+  };
 }

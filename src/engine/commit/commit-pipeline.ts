@@ -220,7 +220,7 @@ export class CommitPipeline {
     if (this.isClosed) throw closed();
     const time = admittedAt ?? this.#clock.now();
     const term = this.#log.shared?.term;
-    this.#state.database(databaseOf(write));
+    if (!createsDatabase(write)) this.#state.database(databaseOf(write));
     this.#underWay++;
     try {
       // It may be exclusive for its judge or for its growth alone.
@@ -355,7 +355,7 @@ export class CommitPipeline {
       actor: write.caller.credential,
       ...(mark === null ? {} : { idempotency: mark }),
       database,
-      generation: this.#state.database(database).lastGeneration,
+      generation: this.#state.databases.get(database)?.lastGeneration ?? 0,
       version: versionOf(operation),
       operation,
       origin: writtenOrigin(write.caller.origin),
@@ -534,6 +534,11 @@ function callerIn(write: Pick<Write, 'caller' | 'database'>): Caller {
 /** The database that the write changes. */
 export function databaseOf({ caller, database }: Pick<Write, 'caller' | 'database'>): string {
   return database ?? caller.database;
+}
+
+/** It needs no database, and in a log of its own there is none. */
+function createsDatabase({ operation }: Write): boolean {
+  return typeof operation !== 'function' && operation.kind === 'createDatabase';
 }
 
 function closed(): EngineError {

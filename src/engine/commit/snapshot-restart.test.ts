@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
-import type { EngineOptions } from '../open-engine.ts';
+import type { EngineOptions } from '../open-part.ts';
 import {
   chainOf,
   day,

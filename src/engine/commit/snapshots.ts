@@ -1,8 +1,9 @@
+import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { SnapshotTaken, StorageState } from '../contract/administration.ts';
 import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState, State } from '../state/state.ts';
-import { pinState } from '../state/state-snapshot.ts';
+import { type PinnedState, pinState } from '../state/state-snapshot.ts';
 import { noOwner } from '../log/frame-store.ts';
 import type { Log } from '../log/log.ts';
 import type { CommitPipeline } from './commit-pipeline.ts';
@@ -97,6 +98,21 @@ export class Snapshots {
     // The caller receives its error.
     this.#exclusive = other.catch(() => {});
     await other;
+  }
+
+  /** Runs with the state pinned between two records. No snapshot is written meanwhile. */
+  async pinned<Result>(run: (pin: PinnedState) => Promise<Result>): Promise<Result> {
+    const { state, pipeline, talliesOf } = this.#host;
+    let result: { readonly value: Result } | null = null;
+    await this.without(async () => {
+      const pin = await pipeline.between(() => pinState(state, talliesOf));
+      try {
+        result = { value: await run(pin) };
+      } finally {
+        pin.release();
+      }
+    });
+    return present<{ readonly value: Result }>(result, 'it ran').value;
   }
 
   /**
@@ -217,7 +233,7 @@ export class Snapshots {
  * A slow reader holds one file open but no state. The caller decides how long a backup may take.
  */
 export class Backups {
-  readonly #snapshots: Pick<Snapshots, 'take'>;
+  readonly #snapshots: { take(): Promise<unknown> };
   readonly #log: Pick<Log, 'copySnapshot'>;
   readonly #now: () => number;
   /** The last backup that was sent completely. */
@@ -225,7 +241,7 @@ export class Backups {
   /** Number of backups sent completely. */
   count = 0;
 
-  constructor(snapshots: Pick<Snapshots, 'take'>, log: Pick<Log, 'copySnapshot'>, now: () => number) {
+  constructor(snapshots: { take(): Promise<unknown> }, log: Pick<Log, 'copySnapshot'>, now: () => number) {
     this.#snapshots = snapshots;
     this.#log = log;
     this.#now = now;

@@ -1,6 +1,13 @@
 /** Wire schemas of databases, health, storage and the change stream. */
 import { z } from 'zod';
-import { databaseNameSchema, generationSchema, namedSchema, tenantNameSchema, timeSchema } from './fields.ts';
+import {
+  databaseNameSchema,
+  generationSchema,
+  namedSchema,
+  optional,
+  tenantNameSchema,
+  timeSchema,
+} from './fields.ts';
 
 export const createDatabaseSchema = z.strictObject({ name: databaseNameSchema });
 export const createdDatabaseSchema = z.object({ name: z.string(), createdAt: timeSchema });
@@ -51,7 +58,13 @@ export type SnapshotTaken = z.output<typeof snapshotTakenSchema>;
 /** A node of a store that several share, as it sees itself. */
 export const nodeStatusSchema = z.object({
   id: z.string(),
-  role: z.enum(['owner', 'copy']).describe('The owner stores writes; a copy applies what the owner stores'),
+  role: z
+    .enum(['owner', 'copy'])
+    .describe(
+      'The owner stores writes; a copy applies what the owner stores. Of the catalogue, where no database is named',
+    ),
+  owned: z.int().describe('Databases whose writes this node stores'),
+  copies: z.int().describe('Databases of which it has a copy'),
   owner: z.string().nullable().describe('The id of the owner, as last seen; null: there is none'),
   ownerAddress: z
     .string()
@@ -76,7 +89,7 @@ const listedNodeSchema = z.object({
   self: z.boolean().describe('True of the node that answers'),
   role: z.enum(['owner', 'copy']),
   alive: z.boolean().describe('False: its lease has run out. It is forgotten within an hour'),
-  position: z.int().describe('Sequence number of the last record that it has applied'),
+  position: z.int().describe('How many records of all logs it has applied'),
   lagRecords: z.int().describe('Records that are stored and that it has not applied'),
   staleMs: z.int().describe('It shows everything that was stored so many milliseconds ago'),
   takes: z.int().describe('How often it has taken the log since its start'),
@@ -95,13 +108,28 @@ export const nodeListSchema = z.object({
       ownedSince: timeSchema.nullable().describe('When it took the log; null: not known'),
     })
     .nullable()
-    .describe('The log that the nodes share, with all databases; null: without `STORE_URL`'),
+    .describe(
+      'The log of the catalogue, which has the keys; `position` counts the records of all logs; null: without `STORE_URL`',
+    ),
+  databases: z
+    .array(
+      z.object({
+        name: z.string(),
+        owner: z.string().nullable().describe('The id of the node that stores its writes; null: none'),
+        epoch: z.int().describe('Counts how often its log was taken'),
+        position: z.int().describe('Sequence number of the last record that is stored'),
+      }),
+    )
+    .describe('The logs of the databases, by name; without `STORE_URL` none'),
   nodes: z.array(listedNodeSchema).describe('By address; without `STORE_URL` none'),
 });
 export type NodeList = z.output<typeof nodeListSchema>;
 
 export const moveLogSchema = z.strictObject({
   to: z.string().min(1).max(64).describe('The id of the node that is to store the writes'),
+  database: optional(databaseNameSchema).describe(
+    'Whose writes; null: of everything that the owner of the catalogue has',
+  ),
 });
 export const logMovedSchema = z.object({
   from: z.string(),

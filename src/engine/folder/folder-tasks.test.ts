@@ -14,7 +14,8 @@ import {
 } from './folder-tasks.ts';
 import { historyQuerySchema } from '../contract/history.ts';
 import { queryInputSchema } from '../contract/facts.ts';
-import { openEngine, openEngineOn, openStored } from '../open-engine.ts';
+import { openEngine, openEngineOn } from '../open-engine.ts';
+import { openStored } from '../open-part.ts';
 import { stateOf, pinState, type RestoredState } from '../state/state-snapshot.ts';
 import { folderKeyOf } from '../log/cipher.ts';
 import { repairFolder } from './repair-folder.ts';

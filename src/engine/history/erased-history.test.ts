@@ -4,7 +4,8 @@ import { historyQuerySchema, revertInputSchema } from '../contract/history.ts';
 import { type MemoryBackend, memoryBackend } from '../log/backend.ts';
 import { markErasing } from '../log/erasing.ts';
 import { segmentName } from '../log/recovery.ts';
-import { type OpenedEngine, openEngineOn } from '../open-engine.ts';
+import { openEngineOn } from '../open-engine.ts';
+import type { OpenedEngine } from '../open-part.ts';
 import { type Session, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
 
 const clock = new ManualClock(startTime);

@@ -11,7 +11,8 @@ import { forgetEntitySchema, historyQuerySchema } from '../contract/history.ts';
 import { consolidateInputSchema, decayInputSchema } from '../contract/memory.ts';
 import { forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
 import { memoryBackend } from '../log/backend.ts';
-import { type OpenedEngine, openEngineOn } from '../open-engine.ts';
+import { openEngineOn } from '../open-engine.ts';
+import type { OpenedEngine } from '../open-part.ts';
 import { EngineError } from '../base/errors.ts';
 import {
   day,

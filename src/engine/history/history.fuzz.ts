@@ -8,7 +8,8 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { historyQuerySchema, type History, revertInputSchema } from '../contract/history.ts';
 import { memoryBackend } from '../log/backend.ts';
-import { type OpenedEngine, openEngineOn } from '../open-engine.ts';
+import { openEngineOn } from '../open-engine.ts';
+import type { OpenedEngine } from '../open-part.ts';
 import {
   day,
   factInput,

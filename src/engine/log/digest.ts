@@ -7,3 +7,10 @@ export async function digestOfParts(parts: AsyncIterable<SnapshotPart>): Promise
   for await (const { bytes } of parts) hash.update(bytes);
   return hash.digest('hex');
 }
+
+/** SHA-256 of several digests, hexadecimal. */
+export function digestOfDigests(digests: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const digest of digests) hash.update(digest);
+  return hash.digest('hex');
+}

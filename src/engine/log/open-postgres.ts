@@ -1,5 +1,5 @@
 /**
- * Opens a log in PostgreSQL for this node: checks the server, makes the tables, joins as a node, takes the log, or holds a
+ * Joins a store in PostgreSQL as a node: checks the server, makes the tables, and then opens logs, taking each, or holding a
  * copy of it while another node has it.
  *
  * A node is a row with a lease that it renews; leases decide when another node may take a log, and only the server's clock
@@ -16,7 +16,9 @@ import {
   unsafeSetting,
 } from './postgres-connection.ts';
 import { PostgresLog, STORE_FORMAT, tables, upgrades } from './postgres-log.ts';
+import { PostgresLogs } from './postgres-logs.ts';
 import { PostgresStore, type StoreNode } from './postgres-store.ts';
+import type { NodeReport, SharedNode } from './shared-store.ts';
 import { StartupError } from './startup-error.ts';
 
 /** What a store in PostgreSQL needs. */
@@ -37,6 +39,8 @@ export interface PostgresOptions {
   readonly leaseMs?: number;
 }
 
+/** Connections for appends: those of one log go over the same. */
+const WRITERS = 4;
 const BEAT_MS = 500;
 const BEAT_LIMIT_MS = 2000;
 const LEASE_MS = 3000;
@@ -46,62 +50,121 @@ const OLDEST_SERVER = 130_000;
 /** Any number: only one node creates the tables at a time. */
 const CREATION_LOCK = 7_263_549_127;
 
-/**
- * Opens the store: as its owner, or as a copy if another node that is alive has the log. Rejects with a StartupError, having
- * changed nothing but, at most, created the tables.
- */
-export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
-  const writer = new PostgresConnection(options.url);
-  const reader = new PostgresConnection(options.url);
-  const poller = new PostgresConnection(options.url);
-  const node = new LivingNode(options);
-  const close = async (): Promise<void> => {
-    await node.close();
-    await Promise.all([writer.close(), reader.close(), poller.close()]);
-  };
-  try {
-    await checkServer(writer, options);
-    await refusable(() => createTables(writer));
-    await refusable(() => markTables(writer, options));
-    await refusable(() => checkStore(writer, options));
-    await refusable(() => upgradeTables(writer));
-    await refusable(() => node.join());
-    const id = await refusable(() => logNamed(writer, ''));
-    const log = new PostgresLog(id, { writer, reader, poller });
-    const store = await refusable(() => openStore(log, node.asStoreNode(close), options));
-    node.onBeat = () => store.beaten();
-    node.onClockOff = () => store.stepDown();
-    node.store = store;
-    return store;
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
+/** What a node says of itself with each beat. */
+type NodeBeat = NodeReport & Pick<SharedNode, 'position' | 'takes'>;
 
 /**
- * Takes the log if no other living node has it, else opens a copy. A copy of nothing would show a service without
- * databases, so it waits until the owner has begun the log.
+ * This process as a node of a store: its connections, its lease, and the logs that it opens. Ended logs stay closed; those
+ * that have a database are opened by whoever wants to answer for it.
  */
-async function openStore(
-  log: PostgresLog,
-  node: StoreNode,
-  options: PostgresOptions,
-): Promise<PostgresStore> {
-  const { key, now, random, onWarn, onAppend = () => {} } = options;
-  const storeOptions = { key, now, random, onWarn, onAppend, pause };
-  for (;;) {
-    const store = await PostgresStore.take(log, node, storeOptions);
-    if (store !== null) return store;
-    const { lastSequence } = await log.row();
-    if (lastSequence > 0) return PostgresStore.copy(log, node, storeOptions);
-    await pause();
+export class PostgresNode {
+  readonly logs: PostgresLogs;
+  readonly #options: PostgresOptions;
+  readonly #lease: LivingNode;
+  readonly #writers: readonly PostgresConnection[];
+  readonly #reader: PostgresConnection;
+  readonly #poller: PostgresConnection;
+  readonly #stores = new Set<PostgresStore>();
+
+  private constructor(options: PostgresOptions) {
+    const connection = (): PostgresConnection => new PostgresConnection(options.url);
+    this.#options = options;
+    this.#writers = Array.from({ length: WRITERS }, connection);
+    this.#reader = connection();
+    this.#poller = connection();
+    this.#lease = new LivingNode(options);
+    this.logs = new PostgresLogs({ writer: this.#writer(0), poller: this.#poller });
+    this.#lease.report = () => this.#report();
+    this.#lease.onBeat = () => {
+      for (const store of this.#stores) store.beaten();
+    };
+    this.#lease.onClockOff = async () => {
+      for (const store of this.#stores) await store.stepDown();
+    };
+  }
+
+  /** Checks the server, makes the tables, and joins. Rejects with a StartupError, having at most created the tables. */
+  static async join(options: PostgresOptions): Promise<PostgresNode> {
+    const node = new PostgresNode(options);
+    try {
+      const writer = node.#writer(0);
+      await checkServer(writer, options);
+      await refusable(() => createTables(writer));
+      await refusable(() => markTables(writer, options));
+      await refusable(() => checkStore(writer, options));
+      await refusable(() => upgradeTables(writer));
+      await refusable(() => node.#lease.join());
+      await refusable(() => node.logs.sweep(node.id));
+      return node;
+    } catch (error) {
+      await node.close();
+      throw error;
+    }
+  }
+
+  get id(): string {
+    return this.#lease.id;
+  }
+
+  /**
+   * Takes the log if no other living node has it, else opens a copy. `waits`: a copy of nothing would be of no use, so it waits
+   * until the owner has begun the log. Rejects with a StartupError.
+   */
+  async open(id: number, waits: boolean, onWarn = this.#options.onWarn): Promise<PostgresStore> {
+    const store = await refusable(() => this.#taken(id, waits, onWarn));
+    this.#stores.add(store);
+    return store;
+  }
+
+  async #taken(id: number, waits: boolean, onWarn: PostgresOptions['onWarn']): Promise<PostgresStore> {
+    const connections = { writer: this.#writer(id), reader: this.#reader, poller: this.#poller };
+    const log = new PostgresLog(id, connections, this.logs);
+    const { key, now, random, onAppend = () => {} } = this.#options;
+    const closed = (store: PostgresStore): void => void this.#stores.delete(store);
+    const storeOptions = { key, now, random, onWarn, onAppend, pause, closed };
+    for (;;) {
+      const store = await PostgresStore.take(log, this.#lease, storeOptions);
+      if (store !== null) return store;
+      const { lastSequence } = await log.row();
+      if (lastSequence > 0 || !waits) return PostgresStore.copy(log, this.#lease, storeOptions);
+      await pause();
+    }
+  }
+
+  /** What all open logs amount to; null: none is open yet. */
+  #report(): NodeBeat | null {
+    const [first, ...others] = Array.from(this.#stores, ({ lastSequence, shared }) => ({
+      ...shared.report(),
+      position: lastSequence,
+      takes: shared.term,
+    }));
+    if (first === undefined) return null;
+    return others.reduce(
+      (all, { position, takes, staleMs, problem }) => ({
+        ...all,
+        position: all.position + position,
+        takes: all.takes + takes,
+        staleMs: Math.max(all.staleMs, staleMs),
+        problem: all.problem ?? problem,
+      }),
+      first,
+    );
+  }
+
+  #writer(id: number): PostgresConnection {
+    return present(this.#writers[id % WRITERS], 'there are that many');
+  }
+
+  /** Ends the lease and the connections; the logs are closed before. */
+  async close(): Promise<void> {
+    await this.#lease.close();
+    await Promise.all([...this.#writers, this.#reader, this.#poller].map((each) => each.close()));
   }
 }
 
 /** This process as a node: its row, and the lease that it renews on a connection of its own. */
-class LivingNode {
-  readonly #id = randomUUID();
+class LivingNode implements StoreNode {
+  readonly id = randomUUID();
   readonly #connection: PostgresConnection;
   readonly #options: PostgresOptions;
   readonly #leaseMs: number;
@@ -112,7 +175,7 @@ class LivingNode {
   onClockOff: () => Promise<void> = () => Promise.resolve();
   #clockSkewMs = 0;
   /** What it tells of itself; null: the store is being opened. */
-  store: PostgresStore | null = null;
+  report: () => NodeBeat | null = () => null;
 
   constructor(options: PostgresOptions) {
     this.#options = options;
@@ -120,20 +183,12 @@ class LivingNode {
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
   }
 
-  /** `close` ends the node. */
-  asStoreNode(close: () => Promise<void>): StoreNode {
-    const trouble = (): string | null => this.#trouble;
-    const clockSkewMs = (): number => this.#clockSkewMs;
-    return {
-      id: this.#id,
-      get trouble() {
-        return trouble();
-      },
-      get clockSkewMs() {
-        return clockSkewMs();
-      },
-      close,
-    };
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  get clockSkewMs(): number {
+    return this.#clockSkewMs;
   }
 
   /** Adds the row, and renews the lease from now on. Rejects with a StatementFailed. */
@@ -152,7 +207,7 @@ class LivingNode {
     if (this.#timer !== null) clearTimeout(this.#timer);
     try {
       if (this.#trouble === null && this.#timer !== null)
-        await this.#connection.run('DELETE FROM corollary.node WHERE id = $1', [this.#id], BEAT_LIMIT_MS);
+        await this.#connection.run('DELETE FROM corollary.node WHERE id = $1', [this.id], BEAT_LIMIT_MS);
     } catch (error) {
       this.#options.onWarn(`The node could not sign off; its lease ends by itself: ${String(error)}`);
     }
@@ -175,7 +230,7 @@ class LivingNode {
 
   async #beat(): Promise<void> {
     const { address, readsVersion, now } = this.#options;
-    const report = this.store?.shared.report();
+    const report = this.report();
     const before = now();
     const { rows } = await this.#connection.run<{ now: number }>(
       `INSERT INTO corollary.node (id, address, program, reads_version, lease_until, position, stale_ms, takes, used_bytes,
@@ -186,16 +241,16 @@ ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, position = ex
   memory_bytes = excluded.memory_bytes, problem = excluded.problem
 RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
       [
-        this.#id,
+        this.id,
         address,
         readsVersion,
         this.#leaseMs,
-        this.store?.lastSequence ?? 0,
+        report?.position ?? 0,
         report?.staleMs ?? 0,
-        this.store?.shared.term ?? 0,
+        report?.takes ?? 0,
         report?.usedBytes ?? null,
         report?.memoryBytes ?? null,
-        report === undefined ? 'It reads what is stored.' : report.problem,
+        report === null ? 'It reads what is stored.' : report.problem,
       ],
       BEAT_LIMIT_MS,
     );
@@ -346,19 +401,6 @@ async function checkStore(
     await connection.run('UPDATE corollary.store SET writes_version = greatest(writes_version, $1::int)', [
       readsVersion,
     ]);
-}
-
-/** The id of the log with this name, which is created if there is none. */
-async function logNamed(connection: PostgresConnection, name: string): Promise<number> {
-  await connection.run(
-    `INSERT INTO corollary.log (name, history, epoch, first_sequence, last_sequence, last_checksum)
-VALUES ($1, gen_random_uuid(), 0, 1, 0, 0) ON CONFLICT (name) DO NOTHING`,
-    [name],
-  );
-  const { rows } = await connection.run<{ id: string }>('SELECT id FROM corollary.log WHERE name = $1', [
-    name,
-  ]);
-  return Number(present(rows[0], 'the log was created').id);
 }
 
 async function refusable<Result>(step: () => Promise<Result>): Promise<Result> {

@@ -10,7 +10,7 @@ import type { SharedNode } from './shared-store.ts';
 import { type PostgresConnection, StatementFailed } from './postgres-connection.ts';
 
 /** Version of the tables. */
-export const STORE_FORMAT = 2;
+export const STORE_FORMAT = 3;
 
 /** The statements that create the tables. They run in one transaction. */
 export const tables: readonly string[] = [
@@ -23,7 +23,7 @@ export const tables: readonly string[] = [
   problem text)`,
   `CREATE TABLE corollary.log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE,
   history uuid NOT NULL, epoch bigint NOT NULL, owner uuid, first_sequence bigint NOT NULL, last_sequence bigint NOT NULL,
-  last_checksum bigint NOT NULL) WITH (fillfactor = 50)`,
+  last_checksum bigint NOT NULL, ended bool NOT NULL DEFAULT false) WITH (fillfactor = 50)`,
   `CREATE TABLE corollary.epoch (log bigint, epoch bigint, wrapped_key bytea, node uuid NOT NULL,
   began timestamptz NOT NULL, PRIMARY KEY (log, epoch))`,
   `CREATE TABLE corollary.frame (log bigint, first_sequence bigint, count int NOT NULL, epoch bigint NOT NULL,
@@ -38,11 +38,18 @@ export const tables: readonly string[] = [
   'ALTER TABLE corollary.chunk ALTER bytes SET STORAGE EXTERNAL',
 ];
 
-/** The statements that bring tables of an earlier format to the next one. Nodes of the earlier program go on with them. */
+/**
+ * The statements that bring tables of an earlier format to the next one. Nodes of format 1 go on with those of format 2. The
+ * one log of format 2 gets a name that no database has; the next start divides it.
+ */
 export const upgrades: Readonly<Record<number, readonly string[]>> = {
   1: [
     `ALTER TABLE corollary.node ADD position bigint NOT NULL DEFAULT 0, ADD stale_ms bigint NOT NULL DEFAULT 0,
   ADD takes int NOT NULL DEFAULT 0, ADD used_bytes bigint, ADD memory_bytes bigint, ADD problem text`,
+  ],
+  2: [
+    'ALTER TABLE corollary.log ADD ended bool NOT NULL DEFAULT false',
+    `UPDATE corollary.log SET name = '*' WHERE name = '' AND last_sequence > 0`,
   ],
 };
 
@@ -90,6 +97,12 @@ export interface LogLook extends LogRow {
   readonly leaseMs: number;
 }
 
+/** Looks at where logs are, at several with one statement. */
+export interface LogLooks {
+  /** Rejects with a StatementFailed. */
+  lookAt(id: number): Promise<LogLook>;
+}
+
 /** A frame as stored: its payload is sealed under the key of its epoch. */
 export interface StoredFrame {
   readonly first: number;
@@ -125,12 +138,12 @@ export interface Chunk {
 const BATCH_BYTES = 4 * 1024 * 1024;
 const READ_MS = 60_000;
 /** A look that takes longer is repeated: the server is gone, or the connection. */
-const LOOK_MS = 2000;
-const LOG_COLUMNS =
+export const LOOK_MS = 2000;
+export const LOG_COLUMNS =
   "l.epoch, l.owner, replace(l.history::text, '-', '') AS history, l.first_sequence, l.last_sequence, l.last_checksum";
 
 /** A row as the driver answers it: wide integers are text. */
-type Raw = Readonly<Record<string, unknown>>;
+export type Raw = Readonly<Record<string, unknown>>;
 
 /**
  * One log by its id. `writer` carries what must not wait, `reader` everything that may take long, `poller` looks at where
@@ -141,12 +154,15 @@ export class PostgresLog {
   readonly #writer: PostgresConnection;
   readonly #reader: PostgresConnection;
   readonly #poller: PostgresConnection;
+  readonly #looks: LogLooks;
 
   constructor(
     id: number,
     { writer, reader, poller }: Readonly<Record<'writer' | 'reader' | 'poller', PostgresConnection>>,
+    looks: LogLooks,
   ) {
     this.id = id;
+    this.#looks = looks;
     this.#writer = writer;
     this.#reader = reader;
     this.#poller = poller;
@@ -190,7 +206,7 @@ INSERT INTO corollary.frame SELECT $1::bigint, $3::bigint + 1, $4::int, $2::bigi
     const { rows, isWarned } = await this.#writer.run<Raw>(
       `WITH mine AS (UPDATE corollary.log l SET epoch = l.epoch + 1, owner = $3::uuid,
   history = CASE WHEN $5::bool THEN gen_random_uuid() ELSE l.history END
-  WHERE l.id = $1 AND l.epoch = $2 AND (l.owner IS NULL OR l.owner = $3::uuid
+  WHERE l.id = $1 AND l.epoch = $2 AND NOT l.ended AND (l.owner IS NULL OR l.owner = $3::uuid
     OR NOT EXISTS (SELECT FROM corollary.node n WHERE n.id = l.owner AND n.lease_until > clock_timestamp()))
   RETURNING ${LOG_COLUMNS}), noted AS (INSERT INTO corollary.epoch
   SELECT $1::bigint, mine.epoch, $4::bytea, $3::uuid, clock_timestamp() FROM mine)
@@ -212,11 +228,11 @@ SELECT * FROM mine`,
       : { epoch: Number(rows[0]['epoch']), checksum: Number(rows[0]['checksum']) };
   }
 
-  /** Gives the log up, if it is still `me`'s. */
-  async release(me: string): Promise<void> {
+  /** Gives the log up, if it is still `me`'s at this epoch. */
+  async release(me: string, epoch: number): Promise<void> {
     await this.#writer.run(
-      'UPDATE corollary.log SET owner = NULL WHERE id = $1 AND owner = $2',
-      [this.id, me],
+      'UPDATE corollary.log SET owner = NULL WHERE id = $1 AND owner = $2 AND epoch = $3',
+      [this.id, me, epoch],
       2000,
     );
   }
@@ -268,19 +284,8 @@ FROM corollary.node ORDER BY address, id`,
   }
 
   /** Where the log is now, and who has it. */
-  async look(): Promise<LogLook> {
-    const { rows } = await this.#poller.run<Raw>(
-      `SELECT ${LOG_COLUMNS}, n.address,
-  greatest(0, coalesce(extract(epoch FROM n.lease_until - clock_timestamp()) * 1000, 0))::float8 AS lease_ms
-FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner WHERE l.id = $1`,
-      [this.id],
-      LOOK_MS,
-    );
-    const row = present(rows[0], 'a log keeps its row');
-    // A command that moves a store has the log for a while, and answers no requests.
-    const ownerAddress = (row['address'] as string | null) || null;
-    const leaseMs = Number(row['lease_ms']);
-    return { ...logRow(row), ownerAddress, isOwned: leaseMs > 0, leaseMs };
+  look(): Promise<LogLook> {
+    return this.#looks.lookAt(this.id);
   }
 
   /** Checksum of the frame whose last record is this one; null: no frame ends there. */
@@ -500,6 +505,14 @@ function logRow(row: Raw): LogRow {
     lastSequence: Number(row['last_sequence']),
     lastChecksum: Number(row['last_checksum']),
   };
+}
+
+/** The row of a log beside its owner's. */
+export function lookOf(row: Raw): LogLook {
+  // A command that moves a store has the log for a while, and answers no requests.
+  const ownerAddress = (row['address'] as string | null) || null;
+  const leaseMs = Number(row['lease_ms']);
+  return { ...logRow(row), ownerAddress, isOwned: leaseMs > 0, leaseMs };
 }
 
 function storedFrame(row: Raw): StoredFrame {

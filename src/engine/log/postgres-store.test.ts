@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
-import { type EngineOptions, openEngine, openEngineOn } from '../open-engine.ts';
+import { snapshotName } from './snapshot-reader.ts';
+import { openEngine, openEngineOn } from '../open-engine.ts';
+import type { EngineOptions } from '../open-part.ts';
 import { bundleProgram, type Child, startProgram } from '../testing/child-program.ts';
 import { refusal, type Session, sessionOf, testCaller } from '../testing/engine-fixtures.ts';
 import {
@@ -42,8 +44,8 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     await first.engine.close(0);
     const second = await open(storeUrl);
     expect(await second.results('q(?x)')).toEqual(['q(a)', 'q(b)']);
-    expect(second.engine.storageState()).toMatchObject({ status: 'ready', encrypted: false, position: 3 });
-    expect((await second.engine.snapshot()).position).toBe(3);
+    expect(second.engine.storageState()).toMatchObject({ status: 'ready', encrypted: false, position: 4 });
+    expect((await second.engine.snapshot()).position).toBe(4);
     await second.tell('p(c)');
     await second.engine.close(0);
     const third = await open(storeUrl);
@@ -61,11 +63,17 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     await run(
       storeUrl,
       `ALTER TABLE corollary.node DROP position, DROP stale_ms, DROP takes, DROP used_bytes, DROP memory_bytes,
-      DROP problem; UPDATE corollary.store SET format = 1`,
+      DROP problem; ALTER TABLE corollary.log DROP ended; UPDATE corollary.store SET format = 1;
+      DELETE FROM corollary.log WHERE name = ''; UPDATE corollary.log SET name = '' WHERE name = 'default'`,
     );
     const second = await open(storeUrl);
     expect(await second.results('p(?x)')).toEqual(['p(a)']);
     expect((await second.engine.nodes()).nodes).toHaveLength(1);
+    const names = await run(storeUrl, 'SELECT name, ended FROM corollary.log ORDER BY 1');
+    expect(names).toEqual([
+      { name: '', ended: false },
+      { name: 'default', ended: false },
+    ]);
     await second.engine.close();
     await (await open(storeUrl)).engine.close();
   });
@@ -78,9 +86,15 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
       await session.engine.snapshot();
     }
     await session.tell('p(last)');
-    const rows = await run(storeUrl, 'SELECT sequence FROM corollary.snapshot ORDER BY 1');
+    const rows = await run(
+      storeUrl,
+      `SELECT sequence FROM corollary.snapshot WHERE log = ${ofDefault} ORDER BY 1`,
+    );
     expect(rows.map(({ sequence }) => Number(sequence))).toEqual([5, 6]);
-    const frames = await run(storeUrl, 'SELECT first_sequence AS first FROM corollary.frame ORDER BY 1');
+    const frames = await run(
+      storeUrl,
+      `SELECT first_sequence AS first FROM corollary.frame WHERE log = ${ofDefault} ORDER BY 1`,
+    );
     expect(frames.map(({ first }) => Number(first))).toEqual([6, 7]);
     const orphans = await run(
       storeUrl,
@@ -103,7 +117,7 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
       await backup.close(true);
       const bytes = Buffer.concat(pieces);
       expect(bytes.length).toBe(backup.bytes);
-      const files = memoryBackend(new Map([['0000000002.snapshot', bytes]]));
+      const files = memoryBackend(new Map([[snapshotName(backup.position), bytes]]));
       const { engine } = await openEngineOn(files, null, { encryptionKey });
       expect(await asSession(engine).results('p(a)')).toEqual(['p(a)']);
       await engine.close();
@@ -202,9 +216,9 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
       `CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'in doubt'; RETURN NEW; END $$;
        CREATE TRIGGER warn AFTER INSERT ON corollary.frame FOR EACH ROW EXECUTE FUNCTION warn()`,
     );
-    const [before] = await run(storeUrl, 'SELECT epoch FROM corollary.log');
+    const [before] = await run(storeUrl, "SELECT epoch FROM corollary.log WHERE name = 'default'");
     await session.tell('p(a)');
-    const [after] = await run(storeUrl, 'SELECT epoch FROM corollary.log');
+    const [after] = await run(storeUrl, "SELECT epoch FROM corollary.log WHERE name = 'default'");
     expect(Number(after?.['epoch'])).toBe(Number(before?.['epoch']) + 1);
     await run(storeUrl, 'DROP TRIGGER warn ON corollary.frame');
     await session.tell('p(b)');
@@ -222,14 +236,14 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
       storeUrl,
       `DELETE FROM corollary.frame WHERE first_sequence = 3;
        UPDATE corollary.log SET last_sequence = 2,
-         last_checksum = (SELECT checksum FROM corollary.frame WHERE first_sequence = 2)`,
+         last_checksum = (SELECT checksum FROM corollary.frame WHERE first_sequence = 2) WHERE name = 'default'`,
     );
-    const { historyId } = session.engine.storageState();
+    const token = session.engine.token('default')?.slice(0, 8);
     expect((await refusal(session.tell('p(c)'))).code).toBe('NoOwner');
     expect(warnings).toContainEqual(expect.stringContaining('has lost records that it had confirmed'));
-    await expect.poll(() => session.engine.node()?.role).toBe('owner');
+    await expect.poll(() => session.engine.node('default')?.role).toBe('owner');
     expect(await session.results('p(?x)')).toEqual(['p(a)']);
-    expect(session.engine.storageState().historyId).not.toBe(historyId);
+    expect(session.engine.token('default')?.slice(0, 8)).not.toBe(token);
     await session.tell('p(d)');
     await session.engine.close();
     const again = await open(storeUrl);
@@ -301,8 +315,8 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     const first = await open(storeUrl, { clock });
     const second = await open(storeUrl);
     offset = 5000;
-    await expect.poll(() => second.engine.node()?.role, { timeout: 10_000 }).toBe('owner');
-    expect(first.engine.node()).toMatchObject({ role: 'copy' });
+    await expect.poll(() => second.engine.node('default')?.role, { timeout: 10_000 }).toBe('owner');
+    expect(first.engine.node('default')).toMatchObject({ role: 'copy' });
     expect(Math.abs((first.engine.node()?.clockSkewMs ?? 0) - 5000)).toBeLessThan(1000);
     expect(await first.tell('p(a)').catch((error: unknown) => error)).toMatchObject({ code: 'NoOwner' });
     await second.tell('p(b)');
@@ -331,6 +345,28 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
         await outcomes.read(child, `n${round}`, Number.POSITIVE_INFINITY);
       }
       await checkStored(storeUrl, outcomes);
+    });
+
+    it('have databases of their own: one that is killed does not stop the writes of another', async () => {
+      const storeUrl = await newDatabase();
+      const [outcomes, others] = [new Outcomes(), new Outcomes()];
+      const killed = startProgram(program, [storeUrl, 'first']);
+      expect(await killed.nextLine()).toBe('open');
+      const other = startProgram(program, [storeUrl, 'other', 'second']);
+      expect(await other.nextLine()).toBe('open');
+      await Promise.all([outcomes.read(killed, 'first', 300), others.read(other, 'other', 300)]);
+      await killed.kill('SIGKILL');
+      await outcomes.read(killed, 'first', Number.POSITIVE_INFINITY);
+      await others.read(other, 'other', 300);
+      expect([others.refused.size, others.lost]).toEqual([0, []]);
+      // It has taken the database of the other one.
+      const third = startProgram(program, [storeUrl, 'third']);
+      await others.read(other, 'other', 100);
+      third.process.kill('SIGKILL');
+      await other.kill('SIGKILL');
+      await others.read(other, 'other', Number.POSITIVE_INFINITY);
+      await checkStored(storeUrl, outcomes);
+      await checkStored(storeUrl, others, 'second');
     });
 
     it('one that stops for longer than its lease is replaced, and stores nothing when it goes on', async () => {
@@ -363,6 +399,8 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
   }
 });
 
+const ofDefault = "(SELECT id FROM corollary.log WHERE name = 'default')";
+
 /** What processes reported of their writes. */
 class Outcomes {
   readonly stored = new Set<string>();
@@ -384,8 +422,16 @@ class Outcomes {
 }
 
 /** Every acknowledged write is there once, no refused one is, and the records have no gap. */
-async function checkStored(storeUrl: string, { stored, refused: not }: Outcomes): Promise<void> {
-  const frames = await run(storeUrl, 'SELECT payload FROM corollary.frame ORDER BY first_sequence');
+async function checkStored(
+  storeUrl: string,
+  { stored, refused: not }: Outcomes,
+  database = 'default',
+): Promise<void> {
+  const frames = await run(
+    storeUrl,
+    `SELECT payload FROM corollary.frame WHERE log = (SELECT id FROM corollary.log WHERE name = '${database}')
+      ORDER BY first_sequence`,
+  );
   const records = frames.flatMap(({ payload }) => [...decodeRecords(payload as Uint8Array)]);
   expect(records.map(({ sequence }) => sequence)).toEqual(records.map((_, index) => index + 1));
   const found = records.flatMap(({ operation }) => {
@@ -398,7 +444,9 @@ async function checkStored(storeUrl: string, { stored, refused: not }: Outcomes)
   expect([...not].filter((mark) => there.has(mark))).toEqual([]);
   expect(stored.size).toBeGreaterThan(300);
   const { engine } = await open(storeUrl);
-  expect(engine.storageState().position).toBe(records.length);
+  expect((await engine.nodes()).databases).toContainEqual(
+    expect.objectContaining({ name: database, position: records.length }),
+  );
   await engine.close(0);
 }
 

@@ -8,7 +8,6 @@
  * are sealed under a data key of the epoch; log, epoch and sequence are authenticated with them.
  */
 import { randomUUID } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import {
@@ -23,13 +22,13 @@ import { encodeFrame, frameBytes, type LogRecord, recordChecksum, SALT_BYTES } f
 import { type FrameStore, noOwner, outcomeUnknown, type StoreSizes } from './frame-store.ts';
 import { frameRecords, type StoredRecords } from './log-reader.ts';
 import { StatementFailed } from './postgres-connection.ts';
+import { checksumOf, chunkHead, damagedStore, epochHead, frameHead } from './postgres-heads.ts';
 import type { LogRow, PostgresLog, SnapshotRow, StoredFrame } from './postgres-log.ts';
 import { type Branch, type Group, unavailable } from './segment-writer.ts';
 import type { SharedFrame, SharedPosition, SharedStore, SharedTotals } from './shared-store.ts';
 import { encodeSnapshotHeader, SNAPSHOT_PAYLOAD_BYTES, snapshotSections } from './snapshot-codec.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
-import { StartupError } from './startup-error.ts';
 
 /** The statements on one log, or a simulation of them. */
 export type RemoteLog = Pick<PostgresLog, keyof PostgresLog>;
@@ -41,8 +40,6 @@ export interface StoreNode {
   readonly trouble: string | null;
   /** By how much this machine's clock is ahead of the server's, in milliseconds; 0: it is within what a look can tell. */
   readonly clockSkewMs: number;
-  /** Ends the node's lease. */
-  close(): Promise<void>;
 }
 
 /** What a store needs. */
@@ -52,11 +49,12 @@ export interface PostgresStoreOptions {
   readonly now: () => number;
   readonly random: (bytes: number) => Uint8Array;
   readonly onWarn: (message: string) => void;
-  /** Receives how long an append took, in milliseconds. */
   /** Receives the duration of each append, in milliseconds, and its number of records. */
   readonly onAppend: (elapsedMs: number, records: number) => void;
   /** Waits before the store is asked again. */
   readonly pause: () => Promise<void>;
+  /** Called when the store is closed. */
+  readonly closed?: (store: PostgresStore) => void;
 }
 
 /** A frame may be larger than a group commit's limit by one append; the server takes it in one message. */
@@ -226,7 +224,7 @@ export class PostgresStore implements FrameStore {
   async *read(after: number): AsyncGenerator<LogRecord, void, undefined> {
     for await (const { frame, payload } of this.#frames(after)) {
       const { first: firstSequence, count } = frame;
-      const fail = (what: string): Error => damaged(what, firstSequence);
+      const fail = (what: string): Error => damagedStore(what, firstSequence);
       for (const record of frameRecords({ firstSequence, count }, payload, fail))
         if (record.sequence > after) yield record;
     }
@@ -248,6 +246,11 @@ export class PostgresStore implements FrameStore {
 
   snapshot(): Snapshot | null {
     return this.#snapshots[0] ?? null;
+  }
+
+  /** The snapshots that the store has, the newest first. */
+  storedSnapshots(): readonly (Snapshot & Pick<FrameStore, 'readSnapshot'>)[] {
+    return this.#snapshots.map((row) => ({ ...row, readSnapshot: (section) => this.#pieces(row, section) }));
   }
 
   async *readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined> {
@@ -373,15 +376,26 @@ export class PostgresStore implements FrameStore {
     };
   }
 
-  /** Gives the log and the lease up, so that the next node need not wait. */
+  /** Closes it and keeps the log, which its node has until it ends or names another owner. */
+  leave(): void {
+    this.#isClosed = true;
+    this.#options.closed?.(this);
+  }
+
+  /** The id of the log in its store. */
+  get id(): number {
+    return this.#log.id;
+  }
+
+  /** Gives the log up, so that the next node need not wait. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#options.closed?.(this);
     try {
-      if (this.#role === 'owner') await this.#log.release(this.#node.id);
+      if (this.#role === 'owner') await this.#log.release(this.#node.id, this.#row.epoch);
     } catch (error) {
       this.#options.onWarn(`The log could not be given up; its lease ends by itself: ${String(error)}`);
     }
-    await this.#node.close();
   }
 
   #shared(): SharedStore {
@@ -461,7 +475,7 @@ export class PostgresStore implements FrameStore {
     const after = this.#row.lastSequence;
     for await (const { frame, payload } of this.#frames(after, through)) {
       const { first: firstSequence, count, checksum } = frame;
-      const fail = (what: string): Error => damaged(what, firstSequence);
+      const fail = (what: string): Error => damagedStore(what, firstSequence);
       const records = frameRecords({ firstSequence, count }, payload, fail);
       yield { records, end: { sequence: firstSequence + count - 1, checksum } };
       if (firstSequence + count > through) return;
@@ -500,7 +514,7 @@ export class PostgresStore implements FrameStore {
     this.#snapshots = await this.#log.snapshots();
     this.#sizes = { ...(await this.#log.frameBytes(this.#covered())), atSegment: 0 };
     if (this.#row.firstSequence > this.#covered() + 1)
-      throw damaged('the records after the newest snapshot are incomplete', this.#covered() + 1);
+      throw damagedStore('the records after the newest snapshot are incomplete', this.#covered() + 1);
   }
 
   /** The outcome of a frame in doubt: its bytes, null if it is not stored and never will be, or still unknown. */
@@ -613,7 +627,7 @@ export class PostgresStore implements FrameStore {
    */
   async stepDown(): Promise<void> {
     if (this.#role === 'copy' || this.#isClosed) return;
-    await this.#log.release(this.#node.id);
+    await this.#log.release(this.#node.id, this.#row.epoch);
     this.#demoted(clockOff);
   }
 
@@ -639,20 +653,21 @@ export class PostgresStore implements FrameStore {
     let next: number | null = null;
     for await (const frame of this.#log.frames(after)) {
       const { first, count } = frame;
-      if (next === null ? first > after + 1 : first !== next) throw damaged('records are missing', after + 1);
+      if (next === null ? first > after + 1 : first !== next)
+        throw damagedStore('records are missing', after + 1);
       next = first + count;
       this.#read = { sequence: next - 1, checksum: frame.checksum };
       yield { frame, payload: await this.#opened(frame) };
     }
-    if ((next ?? after + 1) <= last) throw damaged('records are missing', next ?? after + 1);
+    if ((next ?? after + 1) <= last) throw damagedStore('records are missing', next ?? after + 1);
   }
 
   async #opened(frame: StoredFrame): Promise<Uint8Array> {
     const head = frameHead(this.#log.id, frame);
     if (checksumOf(head, frame.payload) !== frame.checksum)
-      throw damaged('a frame does not verify', frame.first);
+      throw damagedStore('a frame does not verify', frame.first);
     const payload = (await this.#openerOf(frame.epoch)).open(frame.nonce, head, frame.payload);
-    if (payload === null) throw damaged('a frame cannot be decrypted', frame.first);
+    if (payload === null) throw damagedStore('a frame cannot be decrypted', frame.first);
     return payload;
   }
 
@@ -663,11 +678,11 @@ export class PostgresStore implements FrameStore {
     const wrapped = key === null ? null : await this.#log.wrappedKey(epoch);
     let opener: Opener | null = plainOpener;
     if (key !== null) {
-      if (wrapped === null) throw damaged('the key of an epoch is missing', epoch);
+      if (wrapped === null) throw damagedStore('the key of an epoch is missing', epoch);
       const envelope = wrapped.subarray(SALT_BYTES);
       opener = key.openerOf(wrapped.subarray(0, SALT_BYTES), epochHead(this.#log.id, epoch), envelope);
     }
-    if (opener === null) throw damaged('the key of an epoch does not verify', epoch);
+    if (opener === null) throw damagedStore('the key of an epoch does not verify', epoch);
     this.#openers.set(epoch, opener);
     return opener;
   }
@@ -686,12 +701,12 @@ export class PostgresStore implements FrameStore {
     const total = chunks[section] ?? 0;
     for (let n = 0; n < total; ) {
       const found = await this.#log.chunks(attempt, section, n);
-      if (found.length === 0) throw damaged('a piece of the snapshot is missing', sequence);
+      if (found.length === 0) throw damagedStore('a piece of the snapshot is missing', sequence);
       for (const chunk of found) {
         const head = chunkHead(attempt, { section, n, epoch, nonce: chunk.nonce });
         const isIntact = chunk.n === n && checksumOf(head, chunk.bytes) === chunk.checksum;
         const bytes = isIntact ? opener.open(chunk.nonce, head, chunk.bytes) : null;
-        if (bytes === null) throw damaged('a piece of the snapshot does not verify', sequence);
+        if (bytes === null) throw damagedStore('a piece of the snapshot does not verify', sequence);
         n++;
         yield bytes;
       }
@@ -765,33 +780,3 @@ const clockOff = 'The clock of this node is off: it gives the log up, and goes o
 const cutOff =
   'PostgreSQL has lost records that it had confirmed, as after the promotion of an asynchronous standby or the restore of ' +
   'a backup. This node reads again what is left, and a new history begins.';
-
-function damaged(what: string, sequence: number): StartupError {
-  return new StartupError(
-    `The store is damaged: ${what} (log of STORE_URL, number ${sequence}). Nothing was changed. Restore the database ` +
-      "with PostgreSQL's tools.",
-    { file: 'STORE_URL' },
-  );
-}
-
-function checksumOf(head: Uint8Array, bytes: Uint8Array): number {
-  return crc32(bytes, crc32(head));
-}
-
-function frameHead(
-  log: number,
-  { first, count, epoch, nonce }: Omit<StoredFrame, 'checksum' | 'payload'>,
-): Buffer {
-  return Buffer.from(`frame ${log} ${epoch} ${first} ${count} ${nonce}`);
-}
-
-function chunkHead(
-  attempt: string,
-  of: { section: number; n: number; epoch: number; nonce: number },
-): Buffer {
-  return Buffer.from(`chunk ${attempt} ${of.epoch} ${of.section} ${of.n} ${of.nonce}`);
-}
-
-function epochHead(log: number, epoch: number): Buffer {
-  return Buffer.from(`epoch ${log} ${epoch}`);
-}

@@ -1,6 +1,5 @@
 import { decideAndWrite, type Decision, unlimited, type Writer } from '../session/writer.ts';
-import type { Caller } from '../base/caller.ts';
-import { systemOrigin } from '../base/origin.ts';
+import { type Caller, systemCaller } from '../base/caller.ts';
 import { ByteMeter } from '../base/byte-meter.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { type Decayed, type DecayInput, decayInputSchema } from '../contract/memory.ts';
@@ -379,7 +378,7 @@ export async function everywhere(
   for (const [database, tenant] of places) {
     if (signal.aborted) return false;
     try {
-      await run(callerAt(actor, database, tenant, signal));
+      await run(systemCaller(actor, database, tenant, signal));
     } catch (error) {
       // The service is shutting down.
       if (signal.aborted) return false;
@@ -394,23 +393,6 @@ export async function everywhere(
     }
   }
   return true;
-}
-
-function callerAt(actor: string, database: string, tenant: string, signal: AbortSignal): Caller {
-  return {
-    credential: actor,
-    role: 'writer',
-    databases: [],
-    tenants: [],
-    database,
-    tenant,
-    client: null,
-    transaction: null,
-    idempotency: null,
-    requestId: actor,
-    origin: systemOrigin,
-    signal,
-  };
 }
 
 /** What the schedule needs of its host. */

@@ -1,3 +1,4 @@
+import { DerivedMemory } from '../session/derived-memory.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { apply } from '../state/apply.ts';
 import { ManualClock } from '../base/clock.ts';
@@ -67,8 +68,7 @@ test('reports a run that meets a full disk, and a later one evicts once there is
     openJournal: () => expect.unreachable('nothing is kept beside the log here'),
     lock: null,
     clock,
-    memoryBytes: 1e9,
-    questionBytes: 1e9,
+    derived: new DerivedMemory(1e9, 1e9),
     snapshotIntervalMs: 3_600_000,
     decayIntervalMs: 20,
     endedIntervalMs: null,

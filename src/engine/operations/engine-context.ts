@@ -29,7 +29,7 @@ import { SharedTail } from '../replication/shared-tail.ts';
 import { noteUses, takeUses, type ToldUses } from '../replication/told-uses.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
-import type { DatabaseState } from '../state/state.ts';
+import type { DatabaseState, State } from '../state/state.ts';
 import type { Operation, Outcome } from '../state/operation.ts';
 import { type ErasingRecord, erasureOf } from '../state/redaction.ts';
 import { erasesHistory } from '../state/state-snapshot.ts';
@@ -45,7 +45,7 @@ import { type Embedder, Meaning, type MeaningState } from '../search/meaning.ts'
 import { Windows } from '../window/windows.ts';
 import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
 import { IndexAtStart } from '../search/index-at-start.ts';
-import { heapOf, HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
+import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
 import {
@@ -129,6 +129,14 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** What the engines of a process have in common. Whoever opened it closes it, after the engines. */
+export interface SharedParts {
+  /** null: all questions are answered on this thread. */
+  readonly threads: ReasoningThreads | null;
+  /** null: no provider of embeddings is configured. */
+  readonly meaning: Meaning | null;
+}
+
 /** What an engine is made of. */
 export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   readonly log: Log;
@@ -145,6 +153,8 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   readonly embeddings?: Embeddings | null;
   /** Starts threads for heavy questions; null or absent: there are none. */
   readonly threadHost?: ThreadHost | null;
+  /** What it has in common with other engines of the process; absent: it is alone. */
+  readonly shared?: SharedParts;
   /** True if something was erased before the start, and the history still has it: the next snapshot is due at once. */
   readonly isErasing?: boolean;
   /** null: nothing decays by the clock. */
@@ -162,6 +172,35 @@ export type ReadingEngine = Pick<EngineContext, 'slices' | 'threads'> & {
   readonly live: KnowledgeReader;
   readonly transactions: Pick<Transactions, 'reading'>;
 };
+
+/** Embeds the facts of all these states, from now on. */
+export function openMeaning({
+  embeddings,
+  file,
+  states,
+  scheduler,
+  onWarn,
+  onBug,
+}: Pick<EngineParts, 'scheduler' | 'onWarn' | 'onBug'> & {
+  readonly embeddings: Embeddings;
+  readonly file: Journal;
+  readonly states: () => Iterable<State>;
+}): Meaning {
+  const slices = new Slices(scheduler.pauseOf(null, 'embed facts'));
+  const meaning = new Meaning({
+    ...embeddings,
+    stores: function* stores() {
+      for (const { databases } of states())
+        for (const { tenants } of databases.values()) for (const { facts } of tenants.values()) yield facts;
+    },
+    file,
+    breathe: () => slices.breathe(),
+    onWarn,
+    onBug,
+  });
+  void meaning.open().catch(onBug);
+  return meaning;
+}
 
 function notOwner(): EngineError {
   return noOwner('This node holds a copy, and another one stores the writes.');
@@ -236,13 +275,13 @@ export class EngineContext implements Writer {
 
   constructor(parts: EngineParts) {
     this.parts = parts;
-    this.meaning = this.#meaningBy(parts.embeddings ?? null);
+    this.meaning =
+      parts.shared === undefined ? this.#meaningBy(parts.embeddings ?? null) : parts.shared.meaning;
     const feed = parts.log.shared === null ? '' : `@${this.newId().slice(0, 8)}`;
     this.live = new LiveState({
       ...parts,
       meaning: this.meaning,
       feed,
-      heap: heapOf(parts.memoryGauge ?? null),
     });
     const { state, log, clock, scheduler, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const pause = scheduler.pauseOf(null, 'snapshot');
@@ -251,7 +290,8 @@ export class EngineContext implements Writer {
     this.questions = new QuestionQuotas(state, clock);
     this.transactions = new Transactions(this, steady(clock));
     this.windows = new Windows(this.live);
-    this.threads = this.#threadsOf(parts.threadHost ?? null);
+    this.threads =
+      parts.shared === undefined ? this.#threadsOf(parts.threadHost ?? null) : parts.shared.threads;
     const elsewhere = this.threads?.past ?? null;
     this.past = new PastKnowledge({ live: this.live, log, scheduler, onWarn, elsewhere });
     this.live.copies = this.threads;
@@ -444,26 +484,17 @@ export class EngineContext implements Writer {
   #threadsOf(host: ThreadHost | null): ReasoningThreads | null {
     if (host === null) return null;
     const { onBug, onWarn } = this.parts;
-    return new ReasoningThreads({ live: this.live, host, memory: this.live.memory, onBug, onWarn });
+    return new ReasoningThreads({ liveOf: () => this.live, host, memory: this.live.memory, onBug, onWarn });
   }
 
   #meaningBy(embeddings: Embeddings | null): Meaning | null {
     if (embeddings === null) return null;
-    const { state, scheduler, onWarn, onBug } = this.parts;
-    const slices = new Slices(scheduler.pauseOf(null, 'embed facts'));
-    const meaning = new Meaning({
-      ...embeddings,
-      stores: function* stores() {
-        for (const { tenants } of state.databases.values())
-          for (const { facts } of tenants.values()) yield facts;
-      },
+    return openMeaning({
+      ...this.parts,
+      embeddings,
       file: this.journal('vectors'),
-      breathe: () => slices.breathe(),
-      onWarn,
-      onBug,
+      states: () => [this.parts.state],
     });
-    void meaning.open().catch(onBug);
-    return meaning;
   }
 
   /** Answers the named operation at the moment that the caller names on a reasoning thread; null: it is to be read here. */
@@ -504,9 +535,10 @@ export class EngineContext implements Writer {
 
   /** Resolves once the write is durable and applied; a repeated request gets the report of the first one. */
   readonly write = async (write: Write): Promise<Report> => {
-    this.refuseWrites();
+    this.live.refuseClosed();
     const outcome = this.earlierOutcome(write.caller);
     if (outcome !== null) return repeatedReport(databaseOf(write), outcome);
+    this.refuseWrites();
     if (write.caller.idempotency !== null) this.parts.state.idempotency.refuseMore(this.live.showTime());
     const report = await this.pipeline.write(write);
     if (typeof write.operation === 'function' || !erasing.has(write.operation.kind)) return report;
@@ -587,9 +619,9 @@ export class EngineContext implements Writer {
 
   /**
    * Resolves if everything that was answered anywhere before the call is in the state; asks the store, if the log is in one.
-   * Rejects with NoOwner.
+   * Rejects with NoOwner. Of the database's log alone, if each has its own.
    */
-  async confirm(): Promise<void> {
+  async confirm(_database?: string): Promise<void> {
     const { tail } = this;
     if (tail !== null && tail.role === 'copy') return tail.confirm();
     await this.parts.log.confirm();
@@ -598,10 +630,10 @@ export class EngineContext implements Writer {
   }
 
   /**
-   * Looks now which node has the log, and applies what is new. Resolves with the milliseconds until the owner's lease runs
-   * out, unless it is renewed; 0: no node has the log.
+   * Looks now which node has the log, or that of the database, and applies what is new. Resolves with the milliseconds until
+   * the owner's lease runs out, unless it is renewed; 0: no node has the log.
    */
-  async look(): Promise<number> {
+  async look(_database?: string): Promise<number> {
     return (await this.tail?.look()) ?? 0;
   }
 
@@ -617,11 +649,14 @@ export class EngineContext implements Writer {
 
   /** The nodes that share the log; none: only this process can have it. Rejects with NoOwner. */
   async nodes(): Promise<NodeList> {
-    return (await this.tail?.nodes()) ?? { log: null, nodes: [] };
+    return (await this.tail?.nodes()) ?? { log: null, databases: [], nodes: [] };
   }
 
-  /** Lets another node store the writes; see `SharedTail.handOver`. Rejects with Conflict if nodes share no log. */
-  async handOver(to: string): Promise<Omit<LogMoved, 'heldMs'>> {
+  /**
+   * Lets another node store the writes, or those of the database; see `SharedTail.handOver`. Rejects with Conflict if nodes
+   * share no log.
+   */
+  async handOver(to: string, _database?: string): Promise<Omit<LogMoved, 'heldMs'>> {
     if (this.tail === null)
       throw new EngineError(
         'Conflict',
@@ -630,8 +665,8 @@ export class EngineContext implements Writer {
     return this.tail.handOver(to);
   }
 
-  /** This node of a shared log; null: only this process can have the log. */
-  node(): NodeStatus | null {
+  /** This node of a shared log, or of that of the database; null: only this process can have the log. */
+  node(_database?: string): NodeStatus | null {
     return this.tail?.status() ?? null;
   }
 
@@ -734,14 +769,15 @@ export class EngineContext implements Writer {
       this.decaySchedule?.close(),
       this.endedSchedule?.close(),
     ]);
-    this.threads?.close();
+    if (this.parts.shared === undefined) this.threads?.close();
     await Promise.all([this.live.close(), this.#words.close(), this.violations.close()]);
     await decayed;
     await written;
+    if (this.parts.shared !== undefined) this.live.release();
     // Nobody would read one that is in memory.
     const isInMemory = this.parts.lock === null && !this.parts.log.isRemote;
     await this.snapshots.close(isInMemory ? 0 : snapshotWithinMs);
-    await this.meaning?.close();
+    if (this.parts.shared === undefined) await this.meaning?.close();
     await Promise.all(this.journals.map((journal) => journal.close()));
     await this.parts.log.close();
     await this.parts.lock?.release();

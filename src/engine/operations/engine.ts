@@ -30,6 +30,7 @@ import { deleteScope, forkScope, mergeScopes } from '../write/scopes.ts';
 import { tell, tellAll } from '../write/tell.ts';
 import type { LeftOutFacts } from '../window/window.ts';
 import { type ReadingEngine, EngineContext, type EngineParts } from './engine-context.ts';
+import type { Leader } from '../replication/leader.ts';
 import { forgetEntity } from '../history/erasures.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
@@ -166,7 +167,7 @@ function methods<Part extends object, Name extends keyof Part>(
  * a write resolves once it is durable. All times are epoch milliseconds. Questions see the writes of the transaction that
  * the caller names; writes to it go to `within`.
  */
-export type Engine = ReturnType<typeof createEngine>;
+export type Engine = ReturnType<typeof engineOver>;
 
 /** Windows of the present, or of the moment that the caller names. */
 function windowing(context: EngineContext) {
@@ -187,8 +188,12 @@ function windowing(context: EngineContext) {
 }
 
 /** The engine of a log that was read and the state that it amounts to. */
-export function createEngine(parts: EngineParts) {
-  const context = new EngineContext(parts);
+export function createEngine(parts: EngineParts): Engine {
+  return engineOver(new EngineContext(parts));
+}
+
+/** The operations on what the context has. */
+export function engineOver(context: EngineContext) {
   const { transactions, windows, databases, live, keys, leader, replica } = context;
   const bound = Object.entries<(engine: EngineContext, ...input: never[]) => unknown>(operations).map(
     ([name, operation]) => [name, operation.bind(null, context)],
@@ -246,7 +251,7 @@ export function createEngine(parts: EngineParts) {
       'close',
     ),
     keys,
-    leader,
+    leader: leader as Pick<Leader, 'followers' | 'records' | 'snapshot'>,
     replica,
   };
 }

@@ -9,7 +9,7 @@ import { searchInputSchema } from '../contract/search.ts';
 import { queryInputSchema } from '../contract/facts.ts';
 import { forgetEntitySchema } from '../contract/history.ts';
 import { forkInputSchema } from '../contract/scopes.ts';
-import type { EngineOptions } from '../open-engine.ts';
+import type { EngineOptions } from '../open-part.ts';
 import { chainOf, openSession, refusal, type Session, startTime } from '../testing/engine-fixtures.ts';
 import { Prng } from '../testing/prng.ts';
 import { type ThreadsInProcess, threadsInProcess } from '../testing/threads-in-process.ts';

@@ -185,9 +185,10 @@ interface Thread extends PastThread {
   isThere: boolean;
 }
 
-/** What the reasoning threads of an engine need of it. */
-interface ReasoningThreadsParts {
-  readonly live: LiveState;
+/** What the reasoning threads need of the engines whose questions they answer. */
+export interface ReasoningThreadsParts {
+  /** The knowledge of the database with this name, or of any if there is none. */
+  readonly liveOf: (database: string) => LiveState;
   readonly host: ThreadHost;
   readonly memory: MemoryBudget;
   readonly onBug: (error: unknown) => void;
@@ -280,7 +281,7 @@ export class ReasoningThreads implements FactCopies {
   }
 
   #tenantOf({ database, tenant }: Caller): TenantState | undefined {
-    return this.#parts.live.databaseNamed(database)?.tenants.get(tenant);
+    return this.#parts.liveOf(database).databaseNamed(database)?.tenants.get(tenant);
   }
 
   changed(tenant: TenantState, facts: readonly number[]): void {
@@ -399,7 +400,8 @@ export class ReasoningThreads implements FactCopies {
     context: ReadContext,
     posted: Posted,
   ): Promise<Sent | null> {
-    const { live, memory } = this.#parts;
+    const { liveOf, memory } = this.#parts;
+    const live = liveOf(caller.database);
     for (;;) {
       live.refuseClosed();
       context.pacer.look();
@@ -640,7 +642,8 @@ export class ReasoningThreads implements FactCopies {
     { bytes, derived, fired }: ThreadReply,
     { database }: ReadContext,
   ): void {
-    const { live, memory } = this.#parts;
+    const { liveOf, memory } = this.#parts;
+    const live = liveOf(database.name);
     if (!feed.isDropped && thread.feeds.get(feed.tenant) === feed) {
       feed.bytes = bytes;
       feed.derived = derived;

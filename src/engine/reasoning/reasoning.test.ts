@@ -8,7 +8,7 @@ import { explainInputSchema } from '../contract/explanation.ts';
 import { memoryStatsQuerySchema } from '../contract/memory.ts';
 import { ruleInputSchema } from '../contract/rules.ts';
 import { factInputSchema } from '../contract/facts.ts';
-import type { EngineOptions } from '../open-engine.ts';
+import type { EngineOptions } from '../open-part.ts';
 import {
   askInput,
   chainOf,

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { Prng } from '../testing/prng.ts';
 import { apply } from '../state/apply.ts';
-import { openStored, type Stored } from '../open-engine.ts';
+import { openStored, type Stored } from '../open-part.ts';
 import { pinState } from '../state/state-snapshot.ts';
 import type { StorageBackend } from '../log/backend.ts';
 import { crashBackend, type CrashBackend } from '../testing/crash-backend.ts';

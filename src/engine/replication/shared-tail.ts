@@ -99,6 +99,8 @@ export class SharedTail {
     return {
       id: shared.node,
       role: shared.role,
+      owned: isOwner ? 1 : 0,
+      copies: isOwner ? 0 : 1,
       owner: isOwner ? shared.node : (this.#seen?.owner ?? null),
       ownerAddress: this.ownerAddress,
       lagRecords: isOwner ? 0 : Math.max(0, last - log.lastSequence),
@@ -169,6 +171,7 @@ export class SharedTail {
     const owner = seen.isOwned ? seen.owner : null;
     return {
       log: { position, historyId, epoch, owner, ownedSince: owner === null ? null : ownedSince },
+      databases: [],
       nodes: nodes.map(({ isAlive: alive, ...node }) => ({
         ...node,
         self: node.id === shared.node,
@@ -235,7 +238,8 @@ export class SharedTail {
       this.#begin();
       return;
     }
-    this.#timer = setTimeout(() => this.#begin(), afterMs);
+    // Together with the tails of other logs, whose looks are one statement then.
+    this.#timer = setTimeout(() => this.#begin(), afterMs - (performance.now() % afterMs));
     this.#timer.unref();
   }
 

@@ -23,14 +23,14 @@ import type { FactCopies, FactMeaning, LookupContext, ReadContext } from './read
 import type { Answer } from '../contract/inference.ts';
 import { shippedTokens } from '../log/shipped-tokens.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
-import type { QuestionHeap } from '../store/memory-meter.ts';
 import type { Dependents, KnownBefore } from './dependents.ts';
-import { AnswerCache, ListingCache } from './caches.ts';
+import type { AnswerCache, ListingCache } from './caches.ts';
+import type { DerivedMemory } from './derived-memory.ts';
 import { defaultLimits, type ReadLimits } from './read-limits.ts';
 import { relationOf } from '../language/terms.ts';
 import { countsAlike } from '../commit/prepare-rules.ts';
 import { refuseGone } from '../datalog/tables/evaluation.ts';
-import { MemoryBudget } from '../datalog/model/memory-budget.ts';
+import type { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program, type Tallies } from '../datalog/model/program.ts';
 import { type PinnedReader, Reasoner, waitFor } from '../datalog/maintain/reasoner.ts';
 import type { Claim, Hold } from '../datalog/maintain/withdrawals.ts';
@@ -45,10 +45,7 @@ import { type CommitObserver, judgedAt } from '../commit/commit-pipeline.ts';
 export interface LiveParts {
   readonly state: State;
   readonly clock: Clock;
-  readonly memoryBytes: number;
-  /** Memory that one question may take. */
-  readonly questionBytes: number;
-  readonly heap?: QuestionHeap | null;
+  readonly derived: DerivedMemory;
   readonly scheduler: Scheduler;
   /** Absent or null: facts are not compared by meaning. */
   readonly meaning?: FactMeaning | null;
@@ -71,10 +68,6 @@ export interface Watch {
   readonly claim: (found: Dependents) => void;
   readonly end: () => void;
 }
-
-/** Listings and answers may use these fractions of the memory for derived data: one eighth and one sixty-fourth. */
-const listingsDivisor = 8;
-const answersDivisor = 64;
 
 /**
  * Everything derived from the state: a program per database, a reasoner with its tables per tenant in use, caches, and
@@ -126,10 +119,10 @@ export class LiveState implements CommitObserver {
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#tallies = new Map(parts.tallies);
-    this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes, parts.heap ?? null);
-    this.#listings = new ListingCache(parts.memoryBytes / listingsDivisor);
+    this.#memory = parts.derived.budget;
+    this.#listings = parts.derived.listings;
     this.#meaning = parts.meaning ?? null;
-    this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
+    this.#answers = parts.derived.answers;
     const { clock, scheduler, onBug, onClockStep } = parts;
     const pause = scheduler.pauseOf(null, 'count conclusions');
     const stepped = (by: number, offset: number, settings: readonly ClockSetting[]): void => {
@@ -165,9 +158,7 @@ export class LiveState implements CommitObserver {
 
   /** Frees the memory of cached answers, and of derived tables and dead rows that no question is using. */
   freeMemory(): void {
-    this.#answers.clear();
-    this.#listings.clear();
-    this.#memory.fits(this.#memory.limit, null);
+    this.#parts.derived.free();
     for (const { database, tenant, name } of this.everyTenant())
       this.#compactions.goOn(database, name, tenant);
   }
@@ -178,6 +169,14 @@ export class LiveState implements CommitObserver {
     this.#timer.close();
     const maintenance = Array.from(this.#maintenance.values(), (each) => each.close());
     await Promise.all([this.#counts.close(), this.#compactions.close(), ...maintenance, ...this.#ending]);
+  }
+
+  /** Drops everything derived, of an engine that ends while others of the process go on. */
+  release(): void {
+    for (const database of this.#parts.state.databases.values()) {
+      const { tenants, rules } = database;
+      this.#drop(database, { tenants, facts: 0, rules: rules.size, isDatabaseGone: true });
+    }
   }
 
   /** The memory for derived data. */

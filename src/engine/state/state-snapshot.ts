@@ -35,10 +35,11 @@ import { ruleIdentity, renderRule } from '../language/print.ts';
  * snapshot still contains the pinned state (MVCC). The first section holds logged state, the second observed state:
  * uses of facts and keys, and how often rules fired. Reading the first needs nothing of the second.
  */
-interface PinnedState {
+export interface PinnedState {
   /** Sequence and stamp of the last applied record. */
   readonly sequence: number;
   readonly time: number;
+  readonly contents: PinnedContents;
   /** The snapshot's bytes, readable once. Polls `isWanted` and throws as soon as it returns false. */
   parts(pause: () => Promise<void>, isWanted: () => boolean): AsyncGenerator<SnapshotPart>;
   /** Releases the pin. Call it in every case. */
@@ -139,6 +140,15 @@ interface DatabaseShape {
   readonly aliases: readonly (readonly AliasRecord[])[];
 }
 
+/** What a pinned state is written from. */
+interface PinnedContents {
+  readonly head: StateHead;
+  readonly databases: readonly PinnedDatabase[];
+  readonly outcomes: Iterable<StoredOutcome>;
+  readonly keys: readonly KeyRecord[];
+  readonly keyUses: readonly (readonly [string, number])[];
+}
+
 /** Pins the state. Call it between two records; one pin at a time. */
 export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
   const { sequence, time, wall } = state;
@@ -155,9 +165,22 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
   const outcomes = state.idempotency.all();
   const keys = [...state.keys.all()];
   const keyUses = state.keys.uses();
+  return pinnedOver({ head, databases, outcomes, keys, keyUses }, () => {
+    for (const { tenants } of databases)
+      for (const { facts, uses } of tenants) {
+        facts.numbers.unpin();
+        uses.unpin();
+      }
+  });
+}
+
+function pinnedOver(contents: PinnedContents, release: () => void): PinnedState {
+  const { head, databases, outcomes, keys, keyUses } = contents;
+  const { sequence, time } = head;
   return {
     sequence,
     time,
+    contents,
     parts: async function* (pause, isWanted) {
       const slices = new Slices(async () => {
         await pause();
@@ -168,14 +191,28 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
       for await (const bytes of writeObserved(databases, keyUses, slices))
         yield { section: 'observed', bytes };
     },
-    release: () => {
-      for (const { tenants } of databases)
-        for (const { facts, uses } of tenants) {
-          facts.numbers.unpin();
-          uses.unpin();
-        }
-    },
+    release,
   };
+}
+
+/** One state of these: keys of the first, and databases of the others. Release them, not this one. */
+export function joinedPins(catalogue: PinnedState, others: readonly PinnedState[]): PinnedState {
+  const all = [catalogue, ...others].map(({ contents }) => contents);
+  const heads = all.map(({ head }) => head);
+  const databases = others.flatMap(({ contents }) => contents.databases);
+  const latest = heads.reduce((one, other) => (other.time > one.time ? other : one));
+  const head: StateHead = {
+    ...latest,
+    version: Math.max(...heads.map(({ version }) => version)),
+    sequence: heads.reduce((sum, { sequence }) => sum + sequence, 0),
+    databases: databases.length,
+    gone: heads.flatMap(({ gone }) => gone),
+  };
+  const outcomes = all
+    .flatMap((contents) => [...contents.outcomes])
+    .toSorted((one, other) => one.time - other.time);
+  const { keys, keyUses } = catalogue.contents;
+  return pinnedOver({ head, databases, outcomes, keys, keyUses }, () => {});
 }
 
 /**

@@ -64,6 +64,21 @@ export class DatabaseState {
     this.rules = rules;
   }
 
+  /** The same under another name. They share everything, so this one must not be used again. */
+  renamed(name: string): DatabaseState {
+    const other = new DatabaseState(name, this.createdAt, this.firstGeneration, this.generations, this.rules);
+    other.declarations = this.declarations;
+    other.constraints = this.constraints;
+    other.tenants = this.tenants;
+    for (const [tenant, generation] of this.goneTenants) other.goneTenants.set(tenant, generation);
+    for (const known of this.imports.saved()) other.imports.restore(known);
+    other.quota = this.quota;
+    for (const [tenant, quota] of this.tenantQuotas) other.tenantQuotas.set(tenant, quota);
+    other.stamped = this.stamped;
+    other.clearedIn = this.clearedIn;
+    return other;
+  }
+
   /** The newest generation, also if a large write has taken it and is not published yet. */
   get lastGeneration(): number {
     return this.generations.last;

@@ -21,7 +21,8 @@ import { ruleInputSchema, type RuleOutcome, ruleUpdateSchema } from '../contract
 import { Pacer } from '../datalog/tables/evaluation.ts';
 import type { Engine } from '../operations/engine.ts';
 import { parseAtom } from '../language/parse.ts';
-import { type EngineOptions, openEngine } from '../open-engine.ts';
+import { openEngine } from '../open-engine.ts';
+import type { EngineOptions } from '../open-part.ts';
 
 /** Fields of a request beside those that the grammar gives. */
 export type Fields = Readonly<Record<string, unknown>>;

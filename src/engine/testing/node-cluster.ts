@@ -234,10 +234,10 @@ export class NodeCluster {
     }
   }
 
-  /** The number of the node that has the log; -1: none. */
+  /** The number of the node that has the log of `default`; -1: none. */
   async owner(): Promise<number> {
     const [row] = await this.query(
-      'SELECT n.address FROM corollary.log l JOIN corollary.node n ON n.id = l.owner',
+      "SELECT n.address FROM corollary.log l JOIN corollary.node n ON n.id = l.owner WHERE l.name = 'default'",
     );
     return this.#ports.findIndex(
       (port, at) => row?.['address'] === `http://${this.#placeOf(at).host}:${port}`,

@@ -1,9 +1,10 @@
 /** The replicating parts of an engine on given files: log, state and snapshots, to lead or to follow, without APIs. */
+import { DerivedMemory } from '../session/derived-memory.ts';
 import type { ManualClock } from '../base/clock.ts';
 import { unshared } from '../base/scheduler.ts';
 import type { Prng } from './prng.ts';
 import { LiveState } from '../session/live-state.ts';
-import { openStored } from '../open-engine.ts';
+import { openStored } from '../open-part.ts';
 import { EngineReplica } from '../replication/follower.ts';
 import { Leader } from '../replication/leader.ts';
 import { Snapshots } from '../commit/snapshots.ts';
@@ -52,8 +53,7 @@ export async function openReplicating(
   const live = new LiveState({
     state,
     clock,
-    memoryBytes: 1e8,
-    questionBytes: 1e8,
+    derived: new DerivedMemory(1e8, 1e8),
     scheduler,
     tallies,
     onBug,

@@ -3,7 +3,7 @@
  * lost statement out much later, and warns while it commits. Nodes die, and stop for longer than their lease.
  */
 import { StatementFailed } from '../log/postgres-connection.ts';
-import type { LogRow, StoredFrame } from '../log/postgres-log.ts';
+import type { Chunk, LogLook, LogRow, SnapshotRow, StoredFrame } from '../log/postgres-log.ts';
 import type { RemoteLog } from '../log/postgres-store.ts';
 import type { SharedNode } from '../log/shared-store.ts';
 import type { Prng } from './prng.ts';
@@ -15,7 +15,9 @@ export class SimulatedServer {
   odds: number;
   readonly #late: (() => void)[] = [];
   readonly frames = new Map<number, StoredFrame>();
-  readonly living = new Set<string>();
+  readonly living: Set<string>;
+  /** True while its database is deleted. */
+  isEnded = false;
   row: LogRow = {
     epoch: 0,
     owner: null,
@@ -24,63 +26,91 @@ export class SimulatedServer {
     lastSequence: 0,
     lastChecksum: 0,
   };
+  #snapshots: SnapshotRow[] = [];
+  readonly #chunks = new Map<string, Chunk[]>();
   /** How often each fault happened. */
   readonly faults = { before: 0, after: 0, late: 0, warned: 0, refused: 0 };
 
-  constructor(prng: Prng, odds: number) {
+  constructor(prng: Prng, odds: number, living = new Set<string>()) {
+    this.living = living;
     this.#prng = prng;
     this.odds = odds;
   }
 
   /** The log as one node reaches it. While `gate` is pending, its statements do not reach the server. */
-  log(gate: () => Promise<void>): RemoteLog {
+  log(gate: () => Promise<void>, id = 1): RemoteLog {
     const none = (): never => {
-      throw new Error('snapshots are not simulated');
+      throw new Error('this is not simulated');
     };
     return {
-      id: 1,
-      append: (frame, last) => this.#statement(gate, true, () => this.#append(frame, last)),
-      row: () => this.#statement(gate, false, () => this.row),
+      id,
+      append: (frame, last) => this.statement(gate, true, () => this.#append(frame, last)),
+      row: () => this.statement(gate, false, () => this.row),
       take: (seen, me, _key, isNewHistory) =>
-        this.#statement(gate, true, () => this.#take(seen, me, isNewHistory)),
-      look: () =>
-        this.#statement(gate, false, () => {
-          const { owner } = this.row;
-          const isOwned = owner !== null && this.living.has(owner);
-          return { ...this.row, ownerAddress: owner, isOwned, leaseMs: isOwned ? 3000 : 0 };
-        }),
+        this.statement(gate, true, () => this.#take(seen, me, isNewHistory)),
+      look: () => this.statement(gate, false, () => this.look),
       give: (from, to, epoch) =>
-        this.#statement(gate, true, () => {
+        this.statement(gate, true, () => {
           if (this.row.owner !== from || this.row.epoch !== epoch || !this.living.has(to)) return false;
           this.row = { ...this.row, owner: to };
           return true;
         }),
-      nodes: () => this.#statement(gate, false, () => [...this.living].map(aliveNode)),
+      nodes: () => this.statement(gate, false, () => [...this.living].map(aliveNode)),
       beganAt: () => Promise.resolve(null),
       checksumOfEnd: (sequence) =>
-        this.#statement(gate, false, () => {
+        this.statement(gate, false, () => {
           const ended = [...this.frames.values()].find(({ first, count }) => first + count - 1 === sequence);
           return ended?.checksum ?? null;
         }),
-      frameAt: (first) => this.#statement(gate, false, () => this.frames.get(first) ?? null),
-      release: (me) =>
-        this.#statement(gate, true, () => {
-          if (this.row.owner === me) this.row = { ...this.row, owner: null };
+      frameAt: (first) => this.statement(gate, false, () => this.frames.get(first) ?? null),
+      release: (me, epoch) =>
+        this.statement(gate, true, () => {
+          if (this.row.owner === me && this.row.epoch === epoch) this.row = { ...this.row, owner: null };
         }),
       endNow: () =>
-        this.#statement(gate, false, () => ({ owner: this.row.owner, lastSequence: this.row.lastSequence })),
+        this.statement(gate, false, () => ({ owner: this.row.owner, lastSequence: this.row.lastSequence })),
       wrappedKey: () => Promise.resolve(null),
       frameBytes: () => Promise.resolve({ all: 0, uncovered: 0 }),
       frames: (after) => this.#framesAfter(after),
-      snapshots: () => Promise.resolve([]),
-      putChunk: none,
-      putSnapshot: none,
+      snapshots: () => Promise.resolve(this.#snapshots),
+      putChunk: (attempt, chunk) =>
+        this.statement(gate, true, () => {
+          this.#chunks.set(attempt, [...(this.#chunks.get(attempt) ?? []), chunk]);
+        }),
+      putSnapshot: (me, _history, row) =>
+        this.statement(gate, true, () => {
+          if (this.row.owner !== me) return false;
+          this.#snapshots = [row, ...this.#snapshots];
+          return true;
+        }),
       beginWith: none,
-      chunks: none,
+      chunks: (attempt, section, n) =>
+        Promise.resolve(
+          (this.#chunks.get(attempt) ?? []).filter((chunk) => chunk.section === section && chunk.n >= n),
+        ),
       chunkBytes: none,
-      trim: none,
-      removeAttempt: none,
+      // All frames stay, so that what was stored can be looked at in the end.
+      trim: () => Promise.resolve(0),
+      removeAttempt: () => Promise.resolve(),
     };
+  }
+
+  /** Where the log is, and who has it. */
+  get look(): LogLook {
+    const { owner } = this.row;
+    const isOwned = owner !== null && this.living.has(owner);
+    return { ...this.row, ownerAddress: owner, isOwned, leaseMs: isOwned ? 3000 : 0 };
+  }
+
+  /** See `PostgresLogs.end`. */
+  end(me: string, epoch: number, lastSequence: number): boolean {
+    const { row } = this;
+    if (this.isEnded || row.owner !== me || row.epoch !== epoch || row.lastSequence !== lastSequence)
+      return false;
+    if (lastSequence > 0 && this.#snapshots[0]?.sequence !== lastSequence) return false;
+    this.isEnded = true;
+    this.row = { ...row, owner: null, epoch: row.epoch + 1 };
+    return true;
   }
 
   /** Carries out what was sent and given up by its sender. */
@@ -101,13 +131,15 @@ export class SimulatedServer {
 
   #take(seen: number, me: string, isNewHistory: boolean): LogRow | null {
     const { owner, epoch } = this.row;
-    if (epoch !== seen || (owner !== null && owner !== me && this.living.has(owner))) return null;
+    if (this.isEnded || epoch !== seen || (owner !== null && owner !== me && this.living.has(owner)))
+      return null;
     const history = isNewHistory ? String(epoch).padStart(32, '1') : this.row.history;
     this.row = { ...this.row, epoch: epoch + 1, owner: me, history };
     return this.row;
   }
 
-  async #statement<Result>(gate: () => Promise<void>, isWrite: boolean, run: () => Result): Promise<Result> {
+  /** Runs a statement, or fails as the server can. */
+  async statement<Result>(gate: () => Promise<void>, isWrite: boolean, run: () => Result): Promise<Result> {
     await this.#delay();
     await gate();
     if (this.#prng.below(100) < 20 && this.#late.length > 0) this.settle();

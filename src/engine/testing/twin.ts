@@ -10,7 +10,8 @@ import type { Engine } from '../operations/engine.ts';
 import { parseAtom } from '../language/parse.ts';
 import { renderLiteral } from '../language/print.ts';
 import { isBuiltin } from '../language/terms.ts';
-import { type EngineOptions, openEngine } from '../open-engine.ts';
+import { openEngine } from '../open-engine.ts';
+import type { EngineOptions } from '../open-part.ts';
 import { testCaller } from './engine-fixtures.ts';
 import {
   applyUpdate,

@@ -1,6 +1,6 @@
 /**
- * A process that tells facts `wrote(NAME, N)` to the engine of a store (arguments: its URL, NAME) with eight writers until
- * it is killed or another node has the log. It prints `open` once it has the log, and for each fact, by the outcome: `+N` stored, `-N` refused, `?N`
+ * A process that tells facts `wrote(NAME, N)` to a database of a store (arguments: its URL, NAME, and the database, which it
+ * creates; default: `default`) with eight writers until it is killed or another node has the log. It prints `open` once it has the log, and for each fact, by the outcome: `+N` stored, `-N` refused, `?N`
  * unknown.
  */
 import { systemClock } from '../base/clock.ts';
@@ -10,13 +10,13 @@ import { EngineError } from '../base/errors.ts';
 import { factSchema } from '../contract/facts.ts';
 import { openEngine } from '../open-engine.ts';
 
-const [, , storeUrl = '', name = ''] = process.argv;
+const [, , storeUrl = '', name = '', database = 'default'] = process.argv;
 const caller: Caller = {
   credential: null,
   role: 'admin',
   databases: [],
   tenants: [],
-  database: 'default',
+  database,
   tenant: 'tenant',
   client: null,
   transaction: null,
@@ -30,7 +30,8 @@ const engine = await openEngine({
   storeUrl,
   clock: systemClock,
 });
-const isOwner = (): boolean => engine.node()?.role === 'owner';
+const isOwner = (): boolean => engine.node(database)?.role === 'owner';
+if (!engine.hasDatabase(database)) await engine.createDatabase(caller, database);
 while (!isOwner()) await new Promise((resolve) => setTimeout(resolve, 20));
 process.stdout.write('open\n');
 let next = 0;

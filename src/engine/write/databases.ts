@@ -62,7 +62,9 @@ export class Databases {
         throw new EngineError('Conflict', `the database ${name} exists already`);
     };
     const operation: Operation = { kind: 'createDatabase', name };
-    const { outcome } = await this.#writer.write({ caller, database: 'default', operation, check });
+    // In a log of its own there is no other.
+    const database = this.#state.databases.has('default') ? 'default' : name;
+    const { outcome } = await this.#writer.write({ caller, database, operation, check });
     return { name, ...createdPart(outcome) };
   }
 

@@ -1,3 +1,4 @@
+import { DerivedMemory } from '../session/derived-memory.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { unshared } from '../base/scheduler.ts';
@@ -553,8 +554,7 @@ test('refuses a commit on a full disk and keeps it open, so that it can be retri
     openJournal: () => expect.unreachable('nothing is kept beside the log here'),
     lock: null,
     clock: new ManualClock(startTime),
-    memoryBytes: 1e9,
-    questionBytes: 1e9,
+    derived: new DerivedMemory(1e9, 1e9),
     snapshotIntervalMs: 3_600_000,
     decayIntervalMs: null,
     endedIntervalMs: null,

@@ -8,7 +8,7 @@ import { diffInputSchema, forkInputSchema, mergeInputSchema } from '../contract/
 import { explainInputSchema, traceInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
 import type { Engine } from '../operations/engine.ts';
-import type { EngineOptions } from '../open-engine.ts';
+import type { EngineOptions } from '../open-part.ts';
 import {
   askInput,
   chainOf,

@@ -62,6 +62,9 @@ export interface ParsedCommand {
   /** For store import and export: the folder; null: not named. */
   readonly from: string | null;
   readonly to: string | null;
+  /** For store restore: the generation, and the name of the new database; null: not named. */
+  readonly at: string | null;
+  readonly as: string | null;
 }
 
 /** Wrong use of the command line; the message says what is wrong. */
@@ -105,6 +108,8 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     output: values.output ?? null,
     from: values.from ?? null,
     to: values.to ?? null,
+    at: values.at ?? null,
+    as: values.as ?? null,
   };
 }
 
@@ -150,6 +155,8 @@ function parse(argv: readonly string[]) {
         escape: { type: 'string' },
         output: { type: 'string', short: 'o' },
         from: { type: 'string' },
+        at: { type: 'string' },
+        as: { type: 'string' },
         to: { type: 'string' },
         'reset-admin': { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
@@ -203,7 +210,9 @@ const optionsOf: Readonly<
     | 'escape'
     | 'output'
     | 'from'
-    | 'to',
+    | 'to'
+    | 'at'
+    | 'as',
     readonly string[]
   >
 > = {
@@ -221,6 +230,8 @@ const optionsOf: Readonly<
   output: ['export'],
   from: ['store'],
   to: ['store'],
+  at: ['store'],
+  as: ['store'],
 };
 
 /** Whether the name is one of a command. */
@@ -303,6 +314,8 @@ const options = {
   output: { usage: '-o, --output FILE', about: ['export: writes this file'] },
   from: { usage: '--from FOLDER', about: ['store import: the folder to move into the store'] },
   to: { usage: '--to FOLDER', about: ['store export: an empty folder'] },
+  at: { usage: '--at GENERATION', about: ['store restore: what the database was then'] },
+  as: { usage: '--as NAME', about: ['store restore: the new database'] },
 } as const satisfies Record<string, OptionHelp>;
 
 /** Options of every command that talks to a running service. */
@@ -418,14 +431,15 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     example: 'corollary sample family',
   },
   store: {
-    takes: 'import|export|sql',
+    takes: 'import|export|restore|sql',
     about: 'moves everything between a folder and the store of STORE_URL',
-    options: ['from', 'to'],
+    options: ['from', 'to', 'at', 'as'],
     more: [
       'Both sides keep ids, generations, times and keys, and are compared before the copy counts; what was moved stays',
       'where it was. import needs an empty store and a folder on which no service runs; export needs an empty folder and',
-      'that no node runs. ENCRYPTION_KEY is the key of both. sql prints the statements that create the tables, for a role',
-      'that may not.',
+      'that no node runs. ENCRYPTION_KEY is the key of both. restore NAME makes a new database of what another one was at a',
+      'generation, while the nodes run; the store has the generations since its second newest snapshot. sql prints the',
+      'statements that create the tables, for a role that may not.',
     ],
     example: 'STORE_URL=postgres://… corollary store import --from ~/knowledge',
   },

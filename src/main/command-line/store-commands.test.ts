@@ -25,6 +25,10 @@ it.each([
   [['export', '--to', 'x', '--from', 'y'], /store takes/],
   [['import', 'all', '--from', 'x'], /store takes/],
   [['sql', '--to', 'x'], /store takes/],
+  [['restore', 'default', '--at', '3'], /store restore takes/],
+  [['restore', 'default', '--at', 'now', '--as', 'b'], /number of a generation/],
+  [['restore', 'default', '--at', '3', '--as', 'a b'], /--as/],
+  [['export', '--to', 'x', '--as', 'b'], /are for store restore/],
   [['import', '--from', '/nowhere/at/all'], /there is no folder/],
 ])('refuses %j', async (words, message) => {
   const config = parseConfig({ STORE_URL: 'postgres://127.0.0.1:1/none' });
@@ -89,6 +93,38 @@ describe.skipIf(postgresMissing !== null)(`a folder and a store${postgresNotice}
       await last.close();
     },
   );
+
+  it('has a database as it was at a generation under another name, while a node runs', async () => {
+    const node = await startServiceUnderTest({ ...apiKey, STORE_URL: url });
+    await fill(node);
+    const restored = (at: number, as: string) =>
+      run(['restore', 'default', '--at', String(at), '--as', as], {});
+    const names = async (database: string) => {
+      const given = { headers: { ...headers, 'x-database': database } };
+      return (await node.call('POST', '/ask', { text: 'r(?x)' }, given)).body.results;
+    };
+    // Generation 3: p(a), p(b) and p(c); 4 retracts p(b), 5 adds the rule.
+    expect(await restored(3, 'before')).toEqual([
+      'The database before has what default had at generation 3: 1 database, 2 tenants, 4 facts and 0 rules.',
+    ]);
+    await restored(5, 'after');
+    await expect.poll(() => names('after')).toEqual(['r(a)', 'r(c)']);
+    const listed = await node.call('GET', '/facts', undefined, {
+      headers: { ...headers, 'x-database': 'before' },
+    });
+    expect((listed.body as unknown as { total: number }).total, JSON.stringify(listed.body)).toBe(3);
+    expect(await tell(node, 'p', ['new'], { 'x-database': 'before' })).toBe(4);
+    await expect(restored(3, 'before')).rejects.toThrow(/there is a database before/);
+    await expect(restored(99, 'none')).rejects.toThrow(/has none of 99 yet/);
+    // What two snapshots cover is not retained.
+    for (const name of ['d', 'e']) {
+      await tell(node, 'p', [name]);
+      await node.call('POST', '/admin/snapshot', undefined, { headers });
+    }
+    await restored(7, 'late');
+    await expect(restored(3, 'early')).rejects.toThrow(/does not retain that generation/);
+    await node.close();
+  });
 
   it('prints the statements of the tables, which a role uses that may create none', async () => {
     const statements = (

@@ -29,7 +29,7 @@ import {
 import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
-import { Forwarding, type NeedOf } from './forwarding.ts';
+import { type DatabaseOf, Forwarding, type NeedOf } from './forwarding.ts';
 import { addNodeMessages, messagePath } from './node-messages.ts';
 import { askForBody } from './node-requests.ts';
 import { addFiles } from './files.ts';
@@ -49,7 +49,7 @@ export interface HttpApp {
   /** Requests passed on to another node since the start. */
   readonly passedOn: Forwarding['totals'];
   /** Same as `WriteGate.hold`. */
-  holdWrites<Result>(limitMs: number, step: () => Promise<Result>): Promise<Result>;
+  holdWrites<Result>(limitMs: number, database: string, step: () => Promise<Result>): Promise<Result>;
 }
 
 /**
@@ -66,6 +66,8 @@ interface MountedRoute {
   readonly readsBody?: boolean;
   /** What a message needs; absent: the node that has the log answers all of them. */
   readonly needOf?: NeedOf;
+  /** The database of the request's session; absent or null: that of its headers. */
+  readonly databaseOf?: DatabaseOf;
 }
 
 /** Creates the application with the routes of the table and of all mounts. */
@@ -118,7 +120,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     activity,
     traffic,
     passedOn: forwarding?.totals ?? { read: 0, write: 0 },
-    holdWrites: (limitMs, step) => forwarding?.gate.hold(limitMs, step) ?? step(),
+    holdWrites: (limitMs, database, step) => forwarding?.gate.hold(limitMs, database, step) ?? step(),
     secureServer: (secrets) =>
       createSecureServer(secrets, app, host.log, (server) => {
         limitConnections(server, host.log);
@@ -149,8 +151,8 @@ function guardSurface(
   });
   if (forwarding !== null)
     scope.addHook('onRequest', async (request, reply) => {
-      const { isPublic = false, needOf } = mountedRoute(request);
-      const isAnswered = !isPublic && (await forwarding.passesOnSurface(request, reply, needOf));
+      const { isPublic = false, ...route } = mountedRoute(request);
+      const isAnswered = !isPublic && (await forwarding.passesOnSurface(request, reply, route));
       if (!isAnswered) askForBody(request, reply.raw);
       return isAnswered ? reply : undefined;
     });

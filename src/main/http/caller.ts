@@ -210,7 +210,7 @@ export async function demandedState(
   if (consistency !== null && consistency !== 'default' && consistency !== 'strong')
     throw badHeader('X-Consistency', 'must be strong, or default');
   const token = header(request, 'x-at-least');
-  if (consistency === 'strong') await host.confirm();
+  if (consistency === 'strong') await host.confirm(database);
   if (token !== null) await host.atLeast(database, token);
 }
 

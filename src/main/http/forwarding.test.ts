@@ -210,6 +210,8 @@ async function copyOf(
     role: 'copy',
     owner: 'owner',
     ownerAddress: owners[Math.min(looks, owners.length - 1)] ?? null,
+    owned: 0,
+    copies: 1,
     lagRecords: 0,
     staleMs,
     takes: 0,
@@ -229,7 +231,11 @@ async function copyOf(
   };
   const atLeast = (): Promise<never> =>
     Promise.reject(new EngineError('NoOwner', 'behind', { retryAfterSeconds: 1 }));
-  const forwarding = new Forwarding({ atLeast } as unknown as HttpHost, nodes, new Activity());
+  const forwarding = new Forwarding(
+    { atLeast, phase: () => 'ready', hasDatabase: () => true } as unknown as HttpHost,
+    nodes,
+    new Activity(),
+  );
   const app = fastify({ genReqId: requestIdOf, forceCloseConnections: true });
   for (const name of ['forwarded', 'showToken', 'crossOrigin', 'staleMs', 'identity'])
     app.decorateRequest(name, null);

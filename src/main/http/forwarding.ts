@@ -17,6 +17,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { operations } from '../../engine/contract/operations.ts';
+import type { NodeStatus } from '../../engine/contract/administration.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { EngineError } from '../../engine/index.ts';
 import type { MessageNeed } from '../base/agent-host.ts';
@@ -86,6 +87,22 @@ const maxJudgedBytes = 64 * 1024;
 /** What a message of another surface needs. */
 export type NeedOf = (message: unknown) => MessageNeed | Promise<MessageNeed>;
 
+/** The database of the session that a request belongs to; null: that of its headers. */
+export type DatabaseOf = (request: FastifyRequest) => string | null;
+
+/** What a route of another surface says of its requests. */
+interface SurfaceRoute {
+  readonly needOf?: NeedOf;
+  readonly databaseOf?: DatabaseOf;
+}
+
+/** A request, and the database whose log it is about; null: the catalogue's. */
+interface Addressed {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly database: string | null;
+}
+
 /** How sending a request to the owner ended. `spent`: not reached, and its long body cannot be sent again. */
 type Sent = 'answered' | 'not reached' | 'spent' | 'unknown';
 
@@ -119,34 +136,65 @@ export class Forwarding {
 
   /** Resolves with true once the owner has answered the request of an operation, with false if it is answered here. */
   async passesOn(spec: OperationSpec, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const node = this.#nodes.status();
     const isRead = spec.kind === 'read';
-    if (node === null || (spec.role === 'public' && isRead)) return false;
+    // The node that is asked to create a database is its first owner.
+    if ((spec.role === 'public' && isRead) || (spec.path === '/databases' && !isRead)) return false;
+    const database = await this.#databaseOf(spec, request);
+    const addressed = { request, reply, database };
+    const node = await this.#knownStatus(database);
+    if (node === null) return false;
     if (!isRead || ofOwner.has(spec.path) || namedTransaction(request) !== null)
       // A move waits for the writes, and not for itself.
-      return (
-        !(await this.#isHere(request, reply, spec.path === movePath)) && this.#passOn(request, reply, isRead)
-      );
-    if (node.role === 'copy' && !(await this.#meets(spec, request)))
-      return this.#passOn(request, reply, true);
-    if (spec.database) this.#judgeAge(request, this.#nodes.status()?.staleMs ?? 0);
+      return !(await this.#isHere(addressed, spec.path === movePath)) && this.#passOn(addressed, isRead);
+    if (node.role === 'copy' && !(await this.#meets(spec, request))) return this.#passOn(addressed, true);
+    if (spec.database) this.#judgeAge(request, this.#nodes.status(database)?.staleMs ?? 0);
     return false;
+  }
+
+  /** The database whose log the request is about. */
+  async #databaseOf(spec: OperationSpec, request: FastifyRequest): Promise<string | null> {
+    if (spec.path === movePath) {
+      const body = await this.#keptBody(request);
+      const { database = null } = body instanceof Buffer ? await movedBy(body) : {};
+      return typeof database === 'string' ? database : null;
+    }
+    if (spec.pathNames !== undefined) return (request.params as { readonly name?: string }).name ?? null;
+    return spec.database ? (namedSpace(request).database ?? 'default') : null;
+  }
+
+  /** The status of the log. Another node may have created it a moment ago. */
+  async #knownStatus(database: string | null): Promise<NodeStatus | null> {
+    const isKnown = database === null || this.#host.phase() !== 'ready' || this.#host.hasDatabase(database);
+    if (!isKnown)
+      try {
+        await this.#nodes.look(database);
+      } catch (error) {
+        // It is unknown here, then.
+        if (!(error instanceof EngineError)) throw error;
+      }
+    return this.#nodes.status(database);
   }
 
   /**
    * The same for a request of another surface, whose streams live at the owner. What only reads is answered here, from the
    * latest state: a client that goes from node to node sees its own writes, and needs no token. So is what reads nothing.
    */
-  async passesOnSurface(request: FastifyRequest, reply: FastifyReply, needOf?: NeedOf): Promise<boolean> {
-    const node = this.#nodes.status();
+  async passesOnSurface(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { needOf, databaseOf }: SurfaceRoute = {},
+  ): Promise<boolean> {
+    const database = databaseOf?.(request) ?? namedSpace(request).database ?? 'default';
+    const node = await this.#knownStatus(database);
     if (node === null) return false;
     if (node.role === 'copy' && request.forwarded === null && needOf !== undefined) {
       const need = await this.#needOf(request, needOf);
-      if (need === 'nothing' || (need === 'reads' && (await this.#isLatest()))) return false;
+      if (need === 'nothing' || (need === 'reads' && (await this.#isLatest(database)))) return false;
     }
     // A GET is a stream that stays open.
     const isRead = request.method === 'GET';
-    return !(await this.#isHere(request, reply, isRead)) && this.#passOn(request, reply, isRead);
+    const addressed = { request, reply, database };
+    return !(await this.#isHere(addressed, isRead)) && this.#passOn(addressed, isRead);
   }
 
   /** The body of a request that was read to judge it; null: it was not. */
@@ -171,9 +219,9 @@ export class Forwarding {
   }
 
   /** True if the copy shows everything that was stored before; false: the store cannot be asked. */
-  async #isLatest(): Promise<boolean> {
+  async #isLatest(database: string): Promise<boolean> {
     try {
-      await this.#host.confirm();
+      await this.#host.confirm(database);
       return true;
     } catch (error) {
       if (error instanceof EngineError && error.code === 'NoOwner') return false;
@@ -182,11 +230,12 @@ export class Forwarding {
   }
 
   /** True if this node has the log. A request that another node passed on may be the first to tell of that. */
-  async #isHere(request: FastifyRequest, reply: FastifyReply, isApart: boolean): Promise<boolean> {
-    if (!isApart) await this.gate.open();
-    if (this.#nodes.status()?.role === 'copy' && request.forwarded !== null) await this.#nodes.look();
-    if (this.#nodes.status()?.role === 'copy') return false;
-    if (!isApart) this.gate.count(reply.raw);
+  async #isHere({ request, reply, database }: Addressed, isApart: boolean): Promise<boolean> {
+    if (!isApart) await this.gate.open(database ?? '');
+    if (this.#nodes.status(database)?.role === 'copy' && request.forwarded !== null)
+      await this.#nodes.look(database);
+    if (this.#nodes.status(database)?.role === 'copy') return false;
+    if (!isApart) this.gate.count(database ?? '', reply.raw);
     return true;
   }
 
@@ -226,8 +275,8 @@ export class Forwarding {
     );
   }
 
-  async #passOn(request: FastifyRequest, reply: FastifyReply, isRead: boolean): Promise<boolean> {
-    if (!this.#canPassOn(request)) throw await this.#notLeader();
+  async #passOn({ request, reply, database }: Addressed, isRead: boolean): Promise<boolean> {
+    if (!this.#canPassOn(request)) throw await this.#notLeader(database);
     this.totals[isRead ? 'read' : 'write']++;
     const task = this.#activity.startCall();
     reply.raw.on('close', () => task.done());
@@ -235,10 +284,10 @@ export class Forwarding {
     task.toSignal().addEventListener('abort', () => reply.raw.destroy());
     const body = await this.#keptBody(request);
     const isRepeatable = body !== 'stream' && (isRead || request.headers['idempotency-key'] !== undefined);
-    const next = this.#search(reply.raw);
-    for (let address = this.#knownOwner(); ; address = await next(address)) {
+    const next = this.#search(database, reply.raw);
+    for (let address = this.#knownOwner(database); ; address = await next(address)) {
       if (address === null) continue;
-      const sent = await this.#send({ address, isRepeatable }, request, reply, body);
+      const sent = await this.#send({ address, isRepeatable }, { request, reply, database }, body);
       if (sent === 'answered') return true;
       // A long body is sent once its owner has asked for it, so it is whole until then.
       if (!isRepeatable && sent !== 'not reached')
@@ -251,28 +300,31 @@ export class Forwarding {
    * null if there is none yet. Rejects with NoOwner after `ownerMs`, or if waiting would not help: the node is alive, and
    * only cannot be reached from here; or PostgreSQL cannot be asked.
    */
-  #search(answer: ServerResponse): (failed: string | null) => Promise<string | null> {
+  #search(
+    database: string | null,
+    answer: ServerResponse,
+  ): (failed: string | null) => Promise<string | null> {
     const until = performance.now() + ownerMs;
     /** When the lease of the node that did not answer runs out. */
     let end: { readonly of: string | null; readonly at: number } | null = null;
     return async (failed) => {
-      const leaseMs = await this.#nodes.look();
-      const address = this.#knownOwner();
+      const leaseMs = await this.#nodes.look(database);
+      const address = this.#knownOwner(database);
       if (address !== null && address !== failed) return address;
       const now = performance.now();
       const at = now + leaseMs;
       if (end === null || end.of !== failed) end = { of: failed, at };
       const isRenewed = leaseMs > 0 && at > end.at + renewedMs;
-      const isUnasked = (this.#nodes.status()?.problem ?? null) !== null;
+      const isUnasked = (this.#nodes.status(database)?.problem ?? null) !== null;
       if (isRenewed || isUnasked || now > until || answer.destroyed) throw noOwner();
       await new Promise((resolve) => setTimeout(resolve, lookMs));
       return address;
     };
   }
 
-  async #notLeader(): Promise<EngineError> {
-    if (this.#knownOwner() === null) await this.#nodes.look();
-    const leader = this.#knownOwner();
+  async #notLeader(database: string | null): Promise<EngineError> {
+    if (this.#knownOwner(database) === null) await this.#nodes.look(database);
+    const leader = this.#knownOwner(database);
     if (leader === null) return noOwner();
     return new EngineError('NotLeader', `this node does not have the log: send the request to ${leader}`, {
       leader,
@@ -283,20 +335,20 @@ export class Forwarding {
    * Where the owner is: this node, if it took the log after it had begun to pass the request on, whose body is read by then;
    * null: no node has the log.
    */
-  #knownOwner(): string | null {
-    const node = this.#nodes.status();
+  #knownOwner(database: string | null): string | null {
+    const node = this.#nodes.status(database);
     return node?.role === 'owner' ? this.#nodes.address() : (node?.ownerAddress ?? null);
   }
 
   #send(
     to: { readonly address: string; readonly isRepeatable: boolean },
-    request: FastifyRequest,
-    reply: FastifyReply,
+    addressed: Addressed,
     body: Buffer | 'stream' | null,
   ): Promise<Sent> {
     const target = new URL(to.address);
     const protocol = target.protocol === 'https:' ? 'https:' : 'http:';
     const open = protocol === 'https:' ? requestHttps : requestHttp;
+    const { request } = addressed;
     const { method, raw } = request;
     const path = `${target.pathname.replace(/\/$/, '')}${raw.url ?? '/'}`;
     const upstream = open(target, {
@@ -305,15 +357,14 @@ export class Forwarding {
       agent: this.#agents[protocol],
       headers: this.#headersOf(request, path, body),
     });
-    return this.#sent(upstream, to, request, reply, body);
+    return this.#sent(upstream, to, addressed, body);
   }
 
   /** Resolves when the answer of the owner has begun, or with how sending failed. */
   #sent(
     upstream: ClientRequest,
     to: { readonly address: string; readonly isRepeatable: boolean },
-    request: FastifyRequest,
-    reply: FastifyReply,
+    { request, reply, database }: Addressed,
     body: Buffer | 'stream' | null,
   ): Promise<Sent> {
     let resolve: (sent: Sent) => void = () => {};
@@ -334,7 +385,7 @@ export class Forwarding {
     const connecting = setTimeout(() => {
       if (!isConnected) upstream.destroy();
     }, connectMs);
-    const watched = this.#watch.watch({ ...to, give: () => upstream.destroy() });
+    const watched = this.#watch.watch({ ...to, database, give: () => upstream.destroy() });
     const gone = (): void => void upstream.destroy();
     const { raw: answer } = reply;
     answer.once('close', gone);
@@ -405,6 +456,18 @@ export class Forwarding {
     const body = this.#bodies.get(raw) ?? (await readBody(raw, maxKeptBytes));
     this.#bodies.set(raw, body);
     return body;
+  }
+}
+
+/** The database that the body of a move names, if it does. */
+async function movedBy(body: Buffer): Promise<{ readonly database?: unknown }> {
+  try {
+    const moved = await parseJsonBody(body);
+    return typeof moved === 'object' && moved !== null ? moved : {};
+  } catch (error) {
+    // Whoever answers refuses it.
+    if (error instanceof EngineError) return {};
+    throw error;
   }
 }
 

@@ -41,12 +41,12 @@ export type NodeMessage =
 
 /** This node of a store that several share. */
 export interface NodeHost {
-  /** null: the engine is not open. */
-  status(): NodeStatus | null;
+  /** Of the log of this database, or of the catalogue if null; null: the engine is not open. */
+  status(database: string | null): NodeStatus | null;
   /** Where the nodes reach this one. */
   address(): string;
-  /** Looks now which node has the log; resolves with the milliseconds until its lease runs out. */
-  look(): Promise<number>;
+  /** Looks now which node has the log, and whether there is one; resolves with the milliseconds until its lease runs out. */
+  look(database: string | null): Promise<number>;
   /** What all nodes share; null: requests are not passed on. */
   readonly secret: string | null;
   readonly staleReadsMs: number;
@@ -76,7 +76,7 @@ export interface HttpHost {
   /** Same as `Engine.token`, `Engine.atLeast` and `Engine.confirm`. */
   token(database: string): string | null;
   atLeast(database: string, token: string): Promise<void>;
-  confirm(): Promise<void>;
+  confirm(database: string): Promise<void>;
   /** Same as `Engine.remembers`. */
   remembers(caller: Caller): boolean;
   /** Same as `Engine.keptImport`. */

@@ -9,6 +9,8 @@ import type { NodeHost } from './host.ts';
 export interface PassedOnRequest {
   /** Where that node is reached. */
   readonly address: string;
+  /** Whose log that node has; null: the catalogue's. */
+  readonly database: string | null;
   /** It can be sent to another node, so it need not wait for one that lost the log. */
   readonly isRepeatable: boolean;
   /** Ends the request. */
@@ -71,17 +73,17 @@ export class OwnerWatch {
   #look(): void {
     const now = performance.now();
     for (const entry of this.#entries) {
-      const { address, isRepeatable, isBegun, heardAt } = entry;
-      entry.lostAt = this.#hasLog(address) ? null : (entry.lostAt ?? now);
+      const { isRepeatable, isBegun, heardAt } = entry;
+      entry.lostAt = this.#hasLog(entry) ? null : (entry.lostAt ?? now);
       const lostMs = entry.lostAt === null ? -1 : now - entry.lostAt;
       if (lostMs >= (isRepeatable && !isBegun ? 0 : graceMs)) entry.give();
-      else if (now - heardAt >= silenceMs) this.#try(address);
+      else if (now - heardAt >= silenceMs) this.#try(entry.address);
     }
   }
 
   /** False once another node has the log. */
-  #hasLog(address: string): boolean {
-    const node = this.#nodes.status();
+  #hasLog({ address, database }: PassedOnRequest): boolean {
+    const node = this.#nodes.status(database);
     if (node === null || address === this.#nodes.address()) return node?.role !== 'copy';
     return node.role === 'copy' && [address, null].includes(node.ownerAddress);
   }

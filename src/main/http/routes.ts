@@ -389,8 +389,11 @@ class OperationCall {
   /** The whole body; null if the method takes none. */
   #wholeBody(): Promise<Buffer> | null {
     const { method, raw } = this.#request;
-    const takesNone = method === 'GET' || method === 'HEAD';
-    return takesNone ? null : readBody(raw, this.#of.host.settings.maxRequestBodyBytes);
+    if (method === 'GET' || method === 'HEAD') return null;
+    const judged = this.#of.forwarding?.bodyOf(this.#request) ?? null;
+    return judged === null
+      ? readBody(raw, this.#of.host.settings.maxRequestBodyBytes)
+      : Promise.resolve(judged);
   }
 
   /** The value of the body; a promise if it is long. */

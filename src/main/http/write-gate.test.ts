@@ -9,10 +9,10 @@ function answer(closed: boolean): EventEmitter & { closed: boolean } {
 it('waits for the writes that are answered here, and holds later ones back meanwhile', async () => {
   const gate = new WriteGate();
   const first = answer(false);
-  gate.count(first);
+  gate.count('d', first);
   const order: string[] = [];
-  const held = gate.hold(60_000, async () => void order.push('moved'));
-  const later = gate.open().then(() => order.push('later'));
+  const held = gate.hold(60_000, 'd', async () => void order.push('moved'));
+  const later = gate.open('d').then(() => order.push('later'));
   order.push('first');
   first.emit('close');
   await Promise.all([held, later]);
@@ -21,18 +21,29 @@ it('waits for the writes that are answered here, and holds later ones back meanw
 
 it('does not wait for a write whose client hung up before it was counted', async () => {
   const gate = new WriteGate();
-  gate.count(answer(true));
-  expect(await gate.hold(1, async () => 'moved')).toBe('moved');
+  gate.count('d', answer(true));
+  expect(await gate.hold(1, 'd', async () => 'moved')).toBe('moved');
 });
 
 it('refuses if a write takes too long, and another move meanwhile', async () => {
   const gate = new WriteGate();
   const slow = answer(false);
-  gate.count(slow);
-  const refused = gate.hold(1, async () => 'moved');
-  await expect(gate.hold(1, async () => 'moved')).rejects.toMatchObject({ code: 'Conflict' });
+  gate.count('d', slow);
+  const refused = gate.hold(1, 'd', async () => 'moved');
+  await expect(gate.hold(1, 'd', async () => 'moved')).rejects.toMatchObject({ code: 'Conflict' });
   await expect(refused).rejects.toMatchObject({ code: 'Conflict' });
-  await gate.open();
+  await gate.open('d');
   slow.emit('close');
-  expect(await gate.hold(1, async () => 'moved')).toBe('moved');
+  expect(await gate.hold(1, 'd', async () => 'moved')).toBe('moved');
+});
+
+it('a move of one database waits for its writes alone, and holds back no others', async () => {
+  const gate = new WriteGate();
+  gate.count('other', answer(false));
+  const moved = gate.hold(60_000, 'd', async () => {
+    await gate.open('other');
+    return 'moved';
+  });
+  expect(await moved).toBe('moved');
+  await expect(gate.hold(1, 'other', async () => 'moved')).rejects.toMatchObject({ code: 'Conflict' });
 });

@@ -5,40 +5,46 @@
 import type { ServerResponse } from 'node:http';
 import { EngineError } from '../../engine/index.ts';
 
-/** Counts the writes that are answered here, and lets later ones wait. */
+/** Counts the writes to each database that are answered here, and lets later ones wait. */
 export class WriteGate {
-  #held: Promise<void> | null = null;
-  #underWay = 0;
-  #onIdle: () => void = () => {};
+  readonly #held = new Map<string, Promise<void>>();
+  readonly #underWay = new Map<string, number>();
+  readonly #onIdle = new Map<string, () => void>();
 
-  /** Resolves when nothing holds writes back: at once, as a rule. */
-  async open(): Promise<void> {
-    while (this.#held !== null) await this.#held;
+  /** Resolves when nothing holds writes to the database back: at once, as a rule. */
+  async open(database: string): Promise<void> {
+    for (let held = this.#held.get(database); held !== undefined; held = this.#held.get(database)) await held;
   }
 
   /** A write is answered here, until this answer is closed. Its client may be gone already, while it waited at `open`. */
   count(
+    database: string,
     answer: Pick<ServerResponse, 'closed'> & { once(event: 'close', listener: () => void): unknown },
   ): void {
     if (answer.closed) return;
-    this.#underWay++;
+    this.#underWay.set(database, this.#writesTo(database) + 1);
     answer.once('close', () => {
-      if (--this.#underWay === 0) this.#onIdle();
+      const left = this.#writesTo(database) - 1;
+      this.#underWay.set(database, left);
+      if (left > 0) return;
+      this.#underWay.delete(database);
+      this.#onIdle.get(database)?.();
     });
   }
 
   /**
-   * Runs the step while no counted write is under way; later ones wait at `open`. Refuses with Conflict if those under way
-   * do not end within `limitMs`, or while another step runs.
+   * Runs the step while no counted write to the database is under way; later ones wait at `open`. Refuses with Conflict if
+   * those under way do not end within `limitMs`, or while another step of the database runs.
    */
-  async hold<Result>(limitMs: number, step: () => Promise<Result>): Promise<Result> {
-    if (this.#held !== null) throw new EngineError('Conflict', 'the log is being moved already');
+  async hold<Result>(limitMs: number, database: string, step: () => Promise<Result>): Promise<Result> {
+    if (this.#held.has(database)) throw new EngineError('Conflict', 'the log is being moved already');
     let release = (): void => {};
-    this.#held = new Promise<void>((resolve) => {
+    const held = new Promise<void>((resolve) => {
       release = resolve;
     });
+    this.#held.set(database, held);
     try {
-      if (!(await this.#idleWithin(limitMs)))
+      if (!(await this.#idleWithin(limitMs, database)))
         throw new EngineError(
           'Conflict',
           `writes are under way that take more than ${limitMs / 1000} s, such as an import. Nothing changed: try again when ` +
@@ -46,19 +52,25 @@ export class WriteGate {
         );
       return await step();
     } finally {
-      this.#held = null;
+      this.#held.delete(database);
       release();
     }
   }
 
-  #idleWithin(limitMs: number): Promise<boolean> {
-    if (this.#underWay === 0) return Promise.resolve(true);
+  #writesTo(database: string): number {
+    return this.#underWay.get(database) ?? 0;
+  }
+
+  #idleWithin(limitMs: number, database: string): Promise<boolean> {
+    if (this.#writesTo(database) === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), limitMs);
-      this.#onIdle = () => {
+      const end = (isIdle: boolean): void => {
         clearTimeout(timer);
-        resolve(true);
+        this.#onIdle.delete(database);
+        resolve(isIdle);
       };
+      const timer = setTimeout(() => end(false), limitMs);
+      this.#onIdle.set(database, () => end(true));
     });
   }
 }

@@ -67,10 +67,14 @@ export function mountMcp(
   ]);
 
   for (const path of [streamablePath, ssePath]) {
-    app.post(path, { config: { needOf } }, answering(postMessage, streamable));
-    app.delete(path, answering(endSession, streamable));
+    app.post(path, { config: { needOf, databaseOf } }, answering(postMessage, streamable));
+    app.delete(path, { config: { databaseOf } }, answering(endSession, streamable));
   }
-  app.get(streamablePath, { exposeHeadRoute: false }, answering(openStream, streamable));
+  app.get(
+    streamablePath,
+    { exposeHeadRoute: false, config: { databaseOf } },
+    answering(openStream, streamable),
+  );
   app.get(ssePath, { exposeHeadRoute: false }, answering(openSseStream, sse));
   app.post(messagesPath, answering(postSseMessage, sse));
 
@@ -124,6 +128,12 @@ export function needOf(message: unknown): MessageNeed {
   if (method !== 'tools/call' || typeof params !== 'object' || params === null) return null;
   const { name } = params as { readonly name?: unknown };
   return typeof name === 'string' ? (tools.get(name)?.operation ?? null) : null;
+}
+
+/** The database that the id of a session names, verified or not: where to answer, not what is allowed. */
+function databaseOf({ headers }: FastifyRequest): string | null {
+  const { 'mcp-session-id': session } = headers;
+  return typeof session === 'string' ? (/^[\w-]+~([^~]+)~/.exec(session)?.[1] ?? null) : null;
 }
 
 type Answer<Endpoint> = (endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) => Promise<void>;

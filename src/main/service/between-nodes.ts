@@ -1,5 +1,5 @@
 /**
- * What the nodes of a store tell each other beside requests of clients (`node-messages.ts`): the owner, that records were
+ * What the nodes of a store tell each other beside requests of clients (`node-messages.ts`): an owner, that records were
  * stored and which sessions have ended; a copy, what questions used there and which tools agents called.
  */
 import type { ToolCallRecord } from '../../engine/contract/agents.ts';
@@ -60,13 +60,20 @@ export class BetweenNodes {
   async tell(): Promise<void> {
     if (this.#isTelling) return;
     this.#isTelling = true;
-    const uses = this.#parts.engine.takeUses();
-    if (this.#isOwner) await this.#lookForOthers();
-    else for (const part of partsOf(uses)) if (!(await this.#toOwner({ kind: 'uses', uses: [part] }))) break;
+    const { engine } = this.#parts;
+    const uses = engine.takeUses();
+    if (this.#isOwner || (engine.node()?.owned ?? 0) > 0) await this.#lookForOthers();
+    const unreached = new Set<string>();
+    for (const part of partsOf(uses))
+      if (
+        !unreached.has(part.database) &&
+        !(await this.#toOwner({ kind: 'uses', uses: [part] }, part.database))
+      )
+        unreached.add(part.database);
     this.#isTelling = false;
   }
 
-  /** Of a copy, sends an agent's call to the owner, and resolves with whether it has it; null: this is the owner. */
+  /** Of a copy of the catalogue, sends an agent's call to its owner, and resolves with whether it has it; null: this is the owner. */
   sendCall(call: ToolCallRecord): Promise<boolean> | null {
     return this.#isOwner ? null : this.#toOwner({ kind: 'calls', calls: [call] });
   }
@@ -85,7 +92,7 @@ export class BetweenNodes {
         void engine.look();
         break;
       case 'uses':
-        this.#requireOwner();
+        for (const { database } of message.uses) this.#requireOwner(database);
         engine.noteUses(message.uses);
         break;
       case 'calls':
@@ -105,18 +112,19 @@ export class BetweenNodes {
     this.#parts.messenger.close();
   }
 
-  #requireOwner(): void {
-    if (!this.#isOwner) throw new EngineError('NotLeader', 'this node does not have the log');
+  #requireOwner(database?: string): void {
+    if (this.#parts.engine.node(database)?.role !== 'owner')
+      throw new EngineError('NotLeader', 'this node does not have the log');
   }
 
-  async #toOwner(message: NodeMessage): Promise<boolean> {
-    const address = this.#parts.engine.node()?.ownerAddress ?? null;
+  /** To the owner of the database, or of the catalogue. */
+  async #toOwner(message: NodeMessage, database?: string): Promise<boolean> {
+    const address = this.#parts.engine.node(database)?.ownerAddress ?? null;
     return address !== null && this.#parts.messenger.send(address, message);
   }
 
   /** Resolves when the nodes that can be reached know. */
   async #ended(session: string): Promise<void> {
-    if (!this.#isOwner) return;
     await this.#lookForOthers();
     const message: NodeMessage = { kind: 'ended', sessions: [session] };
     const { messenger } = this.#parts;

@@ -45,8 +45,8 @@ export interface ServiceState {
   uptimeMs(): number;
   readiness(): Readiness;
   replicationStatus(): ReplicationStatus;
-  /** Lets another node store the writes, while later ones wait. */
-  moveLog(to: string): Promise<LogMoved>;
+  /** Lets another node store the writes, or those to one database, while later ones wait. */
+  moveLog(to: string, database: string | null): Promise<LogMoved>;
 }
 
 type ShapeHandlers = Pick<
@@ -259,7 +259,7 @@ function serviceHandlers(service: ServiceState): Pick<Handlers, keyof typeof ser
     takeBackup: () => backupDownload(service.engine),
     storageState: () => service.engine.storageState(),
     listNodes: () => service.engine.nodes(),
-    moveLog: (_caller, { body }) => service.moveLog(body.to),
+    moveLog: (_caller, { body }) => service.moveLog(body.to, body.database),
     health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),
     ready: () => service.readiness(),
     events: (caller, lastEventId) => service.engine.changes(caller, lastEventId),

@@ -68,9 +68,11 @@ it.skipIf(postgresMissing !== null)(
     const ends = await Promise.all(
       cluster.nodes.map((_, at) => marksAt(cluster, at, { 'x-consistency': 'strong' })),
     );
-    const frames = await cluster.query('SELECT payload FROM corollary.frame ORDER BY first_sequence');
+    const frames = await cluster.query(
+      "SELECT payload FROM corollary.frame f JOIN corollary.log l ON l.id = f.log WHERE l.name = 'default' ORDER BY f.first_sequence",
+    );
     const payloads = frames.map(({ payload }) => payload as Uint8Array);
-    const [row] = await cluster.query('SELECT epoch FROM corollary.log');
+    const [row] = await cluster.query("SELECT epoch FROM corollary.log WHERE name = 'default'");
     const { writes, reads } = seen;
     const figures = {
       writes: writes.length,

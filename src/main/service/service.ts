@@ -357,19 +357,37 @@ class RunningService implements Service, ServiceState {
     return { ...mine, ...(this.#following?.status() ?? connecting) };
   }
 
-  async moveLog(to: string): Promise<LogMoved> {
+  async moveLog(to: string, database: string | null): Promise<LogMoved> {
+    if (database !== null) return this.#moveOne(to, database);
+    const { log, databases, nodes } = await this.engine.nodes();
+    const own = nodes.find(({ self }) => self)?.id;
+    const names = databases.flatMap(({ name, owner }) => (owner === own ? [name] : []));
+    const moves = await Promise.allSettled(names.map((name) => this.#moveOne(to, name)));
+    const moved = moves.map((move) => {
+      if (move.status === 'rejected') throw move.reason;
+      return move.value;
+    });
+    // Last, so that its owner is asked again if a database stayed.
+    if (moved.length === 0 || log?.owner === own) moved.push(await this.#moveOne(to, ''));
+    const last = present(moved.at(-1), 'something was moved');
+    return { ...last, heldMs: Math.max(...moved.map(({ heldMs }) => heldMs)) };
+  }
+
+  /** `database`: empty for the catalogue. */
+  async #moveOne(to: string, database: string): Promise<LogMoved> {
     const { holdWrites } = present(this.#http, 'it listens');
     const startedAt = performance.now();
-    const moved = await holdWrites(drainMs, () => this.engine.handOver(to));
+    const moved = await holdWrites(drainMs, database, () => this.engine.handOver(to, database));
     return { ...moved, heldMs: performance.now() - startedAt };
   }
 
   /** Lets another node have the log, if there is one, so that writes go on while this one ends. */
   async #giveLog(): Promise<void> {
-    if (this.#phase !== 'ready' || this.#engine?.node()?.role !== 'owner') return;
+    const node = this.#engine?.node() ?? null;
+    if (this.#phase !== 'ready' || node === null || (node.role === 'copy' && node.owned === 0)) return;
     try {
-      const to = successorIn(await this.#engine.nodes());
-      if (to !== null) await this.moveLog(to);
+      const to = successorIn(await this.engine.nodes());
+      if (to !== null) await this.moveLog(to, null);
     } catch (error) {
       // It is given up at the end, and another node takes it then.
       this.#log.info({ err: error }, 'the log was not given to another node before the end');
@@ -410,7 +428,7 @@ class RunningService implements Service, ServiceState {
         hasDatabase: (name) => this.engine.hasDatabase(name),
         token: (database) => this.#engine?.token(database) ?? null,
         atLeast: (database, token) => this.engine.atLeast(database, token),
-        confirm: () => this.engine.confirm(),
+        confirm: (database) => this.engine.confirm(database),
         nodes: this.#nodeHost(),
         remembers: (caller) => this.engine.remembers(caller),
         keptImport: (caller, key) => this.engine.keptImport(caller, key),
@@ -434,9 +452,9 @@ class RunningService implements Service, ServiceState {
     const { storeUrl, nodeSecret: secret, staleReadsMs } = this.#config;
     if (storeUrl === null) return null;
     return {
-      status: () => this.#engine?.node() ?? null,
+      status: (database) => this.#engine?.node(database ?? undefined) ?? null,
       address: () => this.#config.nodeAddress ?? this.address,
-      look: () => this.engine.look(),
+      look: (database) => this.engine.look(database ?? undefined),
       secret,
       staleReadsMs,
       receive: (message) => present(this.#betweenNodes, 'it is ready').receive(message),

@@ -121,7 +121,7 @@ describe.skipIf(postgresMissing !== null)(`with STORE_URL${postgresNotice}`, () 
     await query(
       `WITH node AS (INSERT INTO corollary.node VALUES (gen_random_uuid(), 'http://127.0.0.1:1', 'x', 1,
   now() + interval '1 hour') RETURNING id)
-UPDATE corollary.log SET owner = (SELECT id FROM node), epoch = epoch + 1 WHERE name = ''`,
+UPDATE corollary.log SET owner = (SELECT id FROM node), epoch = epoch + 1`,
     );
     // Without any write: it looks.
     const role = async () => (await service.call<Readiness>('GET', '/health/ready')).body.node?.role;

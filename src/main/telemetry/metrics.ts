@@ -319,7 +319,8 @@ const engineTotals: readonly Row<EngineCounters>[] = [
 ];
 
 const nodeGauges: readonly Row<NodeStatus>[] = [
-  ['store_owned', '1 while this node has the log of its store', (now) => (now.role === 'owner' ? 1 : 0)],
+  ['store_owned', 'Databases whose writes this node stores', (now) => now.owned],
+  ['store_copies', 'Databases of which this node has a copy', (now) => now.copies],
   ['store_lag_records', 'Records that are stored and not yet applied here', (now) => now.lagRecords],
   [
     'store_stale_seconds',

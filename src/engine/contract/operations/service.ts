@@ -72,7 +72,8 @@ export const serviceOperations = {
     ...shared,
     method: 'GET',
     path: '/admin/nodes',
-    summary: 'The nodes of the store: which has the log, and how far each is behind',
+    summary:
+      'The nodes of the store, which stores the writes to each database, and how far each node is behind',
     description:
       'With `STORE_URL`, as each node told PostgreSQL with its last sign of life, twice a second. Any node answers it, also ' +
       'while no node has the log. 503 `NoOwner` while PostgreSQL cannot be asked.',
@@ -88,6 +89,9 @@ export const serviceOperations = {
           owner: 'b1f2e4a7-5d0c-4f1e-9a3b-c9d80b3648d6',
           ownedSince: 1782900000000,
         },
+        databases: [
+          { name: 'default', owner: 'b1f2e4a7-5d0c-4f1e-9a3b-c9d80b3648d6', epoch: 3, position: 40 },
+        ],
         nodes: [
           {
             id: 'b1f2e4a7-5d0c-4f1e-9a3b-c9d80b3648d6',
@@ -111,17 +115,18 @@ export const serviceOperations = {
     ...shared,
     method: 'POST',
     path: '/admin/nodes/move',
-    summary: 'Let another node store the writes',
+    summary: 'Let another node store the writes, or those to one database',
     description:
       'The owner ends the writes that are under way, keeps later ones waiting, gives the log to the node, and answers once ' +
-      'that node has it. Nobody gets an error for it; open transactions are lost (409 `TransactionLost`). 409 `Conflict`, and ' +
+      'that node has it. Without `database` the owner of the catalogue gives everything that it has, which may stop midway: ' +
+      'repeat it then. Nobody gets an error for it; open transactions are lost (409 `TransactionLost`). 409 `Conflict`, and ' +
       'nothing changed, if the node is not up to date, if a write takes more than a second, or without `STORE_URL`.',
     kind: 'write',
     role: 'admin',
     isOfEverything: true,
     body: moveLogSchema,
     output: logMovedSchema,
-    problems: ['NotFound', 'Conflict', 'NoOwner'],
+    problems: ['NotFound', 'DatabaseNotFound', 'Conflict', 'NoOwner'],
     example: {
       body: { to: '4f1e9a3b-48d6-4c9d-80b3-65d0c7f1e9a3' },
       answer: {

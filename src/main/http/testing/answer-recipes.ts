@@ -708,6 +708,7 @@ export const recipes: Recipes = {
   moveLog: {
     success: () => ({ body: { to: noNode } }),
     NotFound: null,
+    DatabaseNotFound: null,
     NoOwner: null,
     Conflict: () => ({ body: { to: noNode } }),
   },

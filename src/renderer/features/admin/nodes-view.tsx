@@ -1,10 +1,10 @@
 /**
- * The nodes of a store that several services share: which one stores the writes, how far each is behind, and how to let
- * another one store them.
+ * The nodes of a store that several services share: which one stores the writes to each database, how far each is behind,
+ * and how to let another one store them.
  *
  * Refreshed every two seconds while visible.
  */
-import { Button } from '@mantine/core';
+import { Button, Select } from '@mantine/core';
 import type { NodeList } from '../../../engine/contract/administration.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useNodes } from '../../api/queries.ts';
@@ -20,19 +20,20 @@ import { useAdminWrite, useRefusal } from './rights.ts';
 
 type Node = NodeList['nodes'][number];
 type Log = NonNullable<NodeList['log']>;
+type Database = NodeList['databases'][number];
 
 function Readings({ log, nodes }: { log: Log; nodes: readonly Node[] }) {
   const { position, epoch, owner, ownedSince, historyId } = log;
   const address = nodes.find(({ id }) => id === owner)?.address;
   return (
-    <Strip label="The log of the store">
-      <StripItem title="Owner" hint="The node that stores all writes">
+    <Strip label="The catalogue of the store">
+      <StripItem title="Owner" hint="The node that stores keys">
         <span className={address === undefined ? 'dim' : `mono ${styles.address}`}>{address ?? 'none'}</span>
       </StripItem>
       <StripItem title="Since">
         <span className="number">{ownedSince === null ? '–' : formatTime(ownedSince)}</span>
       </StripItem>
-      <StripItem title="Last record">
+      <StripItem title="Records" hint="Of all databases and the catalogue">
         <span className="number">{formatCount(position)}</span>
       </StripItem>
       <StripItem title="Epoch" hint="Counts how often a node took the log">
@@ -64,7 +65,7 @@ function MoveButton({ node }: { node: Node }) {
       { body: { to: node.id } },
       {
         onSuccess: ({ address, heldMs }) =>
-          notifyDone(`${address} stores the writes now. They waited ${formatDuration(heldMs)}.`),
+          notifyDone(`${address} stores the writes now. They waited at most ${formatDuration(heldMs)}.`),
       },
     );
   return (
@@ -73,10 +74,10 @@ function MoveButton({ node }: { node: Node }) {
         size="compact-xs"
         variant="default"
         loading={move.isPending}
-        aria-label={`Move the log to ${node.address}`}
+        aria-label={`Move what the owner has to ${node.address}`}
         onClick={onClick}
       >
-        Move the log here
+        Move from the owner
       </Button>
       {move.error !== null && <Banner>{apiFailureOf(move.error).detail}</Banner>}
     </>
@@ -108,7 +109,71 @@ function NodeRow({ node }: { node: Node }) {
   );
 }
 
-function Nodes({ log, nodes }: { log: Log; nodes: readonly Node[] }) {
+function DatabaseRow({ database, nodes }: { database: Database; nodes: readonly Node[] }) {
+  const { name, owner, position } = database;
+  const move = useAdminWrite('moveLog', []);
+  const isOffered = useRefusal() === null;
+  const address = nodes.find(({ id }) => id === owner)?.address;
+  const others = nodes.filter(({ id, alive }) => alive && id !== owner);
+  const onMove = (to: string | null) => {
+    if (to === null) return;
+    move.mutate(
+      { body: { to, database: name } },
+      {
+        onSuccess: ({ address: at, heldMs }) =>
+          notifyDone(`${at} stores the writes to ${name} now. They waited ${formatDuration(heldMs)}.`),
+      },
+    );
+  };
+  return (
+    <tr>
+      <th scope="row" className="mono">
+        {name}
+      </th>
+      <td className={address === undefined ? 'dim' : 'mono'}>{address ?? 'none'}</td>
+      <td className="number">{formatCount(position)}</td>
+      <td>
+        {isOffered && others.length > 0 && (
+          <Select
+            size="xs"
+            placeholder="Move to"
+            aria-label={`Move ${name} to another node`}
+            disabled={move.isPending}
+            value={null}
+            data={others.map(({ id, address: label }) => ({ value: id, label }))}
+            onChange={onMove}
+          />
+        )}
+        {move.error !== null && <Banner>{apiFailureOf(move.error).detail}</Banner>}
+      </td>
+    </tr>
+  );
+}
+
+function Databases({ databases, nodes }: Pick<NodeList, 'databases' | 'nodes'>) {
+  return (
+    <section aria-label="Databases of the store" className="flex-column gap-6 flat-text">
+      <h2 className="pane-title">{formatAmount(databases.length, 'database')}</h2>
+      <table className={styles.followers}>
+        <thead>
+          <tr>
+            <th scope="col">Database</th>
+            <th scope="col">Owner</th>
+            <th scope="col">Records</th>
+            <th scope="col" aria-label="Actions" />
+          </tr>
+        </thead>
+        <tbody>
+          {databases.map((database) => (
+            <DatabaseRow key={database.name} database={database} nodes={nodes} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Nodes({ log, databases, nodes }: { log: Log } & Pick<NodeList, 'databases' | 'nodes'>) {
   return (
     <>
       <Readings log={log} nodes={nodes} />
@@ -121,7 +186,7 @@ function Nodes({ log, nodes }: { log: Log; nodes: readonly Node[] }) {
                 <th scope="col">Node</th>
                 <th scope="col">State</th>
                 <th scope="col">Behind</th>
-                <th scope="col">Took the log</th>
+                <th scope="col">Took logs</th>
                 <th scope="col">Memory</th>
                 <th scope="col" aria-label="Actions" />
               </tr>
@@ -133,11 +198,12 @@ function Nodes({ log, nodes }: { log: Log; nodes: readonly Node[] }) {
             </tbody>
           </table>
           <p className="dim">
-            Every node holds all databases and answers questions. The owner stores the writes of all of them;
-            while the log moves, writes wait, and open transactions are lost. Figures are those of each node’s
-            last sign of life.
+            Every node holds all databases and answers questions. The owner of a database stores its writes;
+            while its log moves, these wait, and its open transactions are lost. Figures are those of each
+            node’s last sign of life.
           </p>
         </section>
+        <Databases databases={databases} nodes={nodes} />
       </div>
     </>
   );
@@ -179,7 +245,11 @@ export function NodesView() {
       ) : (
         <>
           {error !== null && <Banner>{apiFailureOf(error).detail}</Banner>}
-          {data.log === null ? <Alone /> : <Nodes log={data.log} nodes={data.nodes} />}
+          {data.log === null ? (
+            <Alone />
+          ) : (
+            <Nodes log={data.log} databases={data.databases} nodes={data.nodes} />
+          )}
         </>
       )}
     </PaneFrame>

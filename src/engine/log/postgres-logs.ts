@@ -1,0 +1,167 @@
+/**
+ * The logs of a store by their names: one for each database, under its name, and the catalogue's under the empty one.
+ *
+ * The rows are the list of databases: a database is created by one statement that adds its row, or begins an ended one again,
+ * with the asking node as owner. One that was deleted keeps its row and a snapshot without facts, so its generations go on
+ * if it is created again. Logs of an import that has not ended have a name that begins with `+`, and no node opens them.
+ */
+import { assert, present } from '../base/assert.ts';
+import { UNFINISHED, UNFINISHED_ENDED } from './log-names.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
+import { LOG_COLUMNS, type LogLook, type LogLooks, LOOK_MS, lookOf, type Raw } from './postgres-log.ts';
+
+const FILL_MS = 60_000;
+/** Removes everything of the logs in `gone`. */
+const REMOVED = `f AS (DELETE FROM corollary.frame USING gone WHERE log = gone.id),
+s AS (DELETE FROM corollary.snapshot USING gone WHERE log = gone.id),
+c AS (DELETE FROM corollary.chunk USING gone WHERE log = gone.id),
+e AS (DELETE FROM corollary.epoch USING gone WHERE log = gone.id),
+l AS (DELETE FROM corollary.log USING gone WHERE log.id = gone.id)`;
+
+/** A log, and where it is now. */
+export interface ListedLog extends LogLook {
+  readonly id: number;
+  readonly name: string;
+  /** Its database was deleted, and no node has it. */
+  readonly isEnded: boolean;
+}
+
+/** One wait for the next look. */
+interface Waiter {
+  readonly resolve: (logs: readonly ListedLog[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The rows of all logs. All methods reject with a StatementFailed. */
+export class PostgresLogs implements LogLooks {
+  readonly #writer: PostgresConnection;
+  readonly #poller: PostgresConnection;
+  #waiters: Waiter[] = [];
+  #isLooking = false;
+
+  constructor({ writer, poller }: Readonly<Record<'writer' | 'poller', PostgresConnection>>) {
+    this.#writer = writer;
+    this.#poller = poller;
+  }
+
+  /** Where all logs are, by name, as of a look that was sent after the call. One statement serves all that wait. */
+  look(): Promise<readonly ListedLog[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      if (this.#isLooking) return;
+      this.#isLooking = true;
+      // In this turn others may come.
+      setImmediate(() => void this.#serve());
+    });
+  }
+
+  async lookAt(id: number): Promise<LogLook> {
+    return present(
+      (await this.look()).find((log) => log.id === id),
+      'a log keeps its row',
+    );
+  }
+
+  async #serve(): Promise<void> {
+    while (this.#waiters.length > 0) {
+      const waiters = this.#waiters.splice(0);
+      try {
+        const logs = await this.#ask();
+        for (const { resolve } of waiters) resolve(logs);
+      } catch (error) {
+        for (const { reject } of waiters) reject(error);
+      }
+    }
+    this.#isLooking = false;
+  }
+
+  async #ask(): Promise<readonly ListedLog[]> {
+    const { rows } = await this.#poller.run<Raw>(
+      `SELECT l.id, l.name, l.ended, ${LOG_COLUMNS}, n.address,
+  greatest(0, coalesce(extract(epoch FROM n.lease_until - clock_timestamp()) * 1000, 0))::float8 AS lease_ms
+FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner ORDER BY l.name COLLATE "C"`,
+      [],
+      LOOK_MS,
+    );
+    return rows.map((row) => ({
+      ...lookOf(row),
+      id: Number(row['id']),
+      name: row['name'] as string,
+      isEnded: row['ended'] === true,
+    }));
+  }
+
+  /** Adds a log that no node has, unless there is one of this name. */
+  async ensure(name: string): Promise<void> {
+    await this.#writer.run(
+      `INSERT INTO corollary.log (name, history, epoch, first_sequence, last_sequence, last_checksum)
+VALUES ($1, gen_random_uuid(), 0, 1, 0, 0) ON CONFLICT (name) DO NOTHING`,
+      [name],
+    );
+  }
+
+  /** Adds a log with `me` as owner, or begins an ended one again; false: there is one that has not ended. */
+  async create(name: string, me: string): Promise<boolean> {
+    const { rows } = await this.#writer.run<Raw>(
+      `INSERT INTO corollary.log AS l (name, history, epoch, owner, first_sequence, last_sequence, last_checksum)
+VALUES ($1, gen_random_uuid(), 0, $2, 1, 0, 0)
+ON CONFLICT (name) DO UPDATE SET ended = false, owner = $2 WHERE l.ended RETURNING l.id`,
+      [name, me],
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Ends a log that is `me`'s at this epoch and ends with this record, and removes everything that its newest snapshot covers;
+   * false: nothing changed. The epoch is raised, so nothing that is on its way is appended to it any more.
+   */
+  async end(id: number, me: string, epoch: number, lastSequence: number): Promise<boolean> {
+    const { rows } = await this.#writer.run<Raw>(
+      `WITH ended AS (UPDATE corollary.log SET ended = true, owner = NULL, epoch = epoch + 1, first_sequence = last_sequence + 1
+  WHERE id = $1 AND owner = $2 AND epoch = $3 AND last_sequence = $4
+    AND (last_sequence = 0 OR EXISTS (SELECT FROM corollary.snapshot s WHERE s.log = $1 AND s.sequence = $4)) RETURNING id),
+newest AS (SELECT s.attempt FROM corollary.snapshot s, ended WHERE s.log = ended.id
+  ORDER BY s.sequence DESC, s.created_at DESC LIMIT 1),
+f AS (DELETE FROM corollary.frame USING ended WHERE log = ended.id),
+s AS (DELETE FROM corollary.snapshot USING ended WHERE log = ended.id AND attempt NOT IN (SELECT attempt FROM newest)),
+c AS (DELETE FROM corollary.chunk USING ended WHERE log = ended.id AND attempt NOT IN (SELECT attempt FROM newest))
+SELECT id FROM ended`,
+      [id, me, epoch, lastSequence],
+      FILL_MS,
+    );
+    return rows.length > 0;
+  }
+
+  /** Adds a log to be filled, that no node opens; resolves with its id. `isEnded`: it ends when it is published. */
+  async begin(name: string, me: string, isEnded: boolean): Promise<number> {
+    const { rows } = await this.#writer.run<Raw>(
+      `INSERT INTO corollary.log (name, history, epoch, owner, first_sequence, last_sequence, last_checksum)
+VALUES ($1, gen_random_uuid(), 0, $2, 1, 0, 0) RETURNING id`,
+      [(isEnded ? UNFINISHED_ENDED : UNFINISHED) + name, me],
+    );
+    return Number(present(rows[0], 'the log was added')['id']);
+  }
+
+  /** Names the logs that `me` has filled, all at once, and removes the one that they replace; null: there is none. */
+  async publish(me: string, replaced: number | null): Promise<void> {
+    const { count } = await this.#writer.run(
+      `WITH gone AS (SELECT l.id FROM corollary.log l WHERE l.id = $1), ${REMOVED}
+UPDATE corollary.log SET name = ltrim(name, '${UNFINISHED}'), ended = name LIKE '${UNFINISHED_ENDED}%', owner = NULL
+  WHERE name LIKE '${UNFINISHED}%' AND owner = $2`,
+      [replaced, me],
+      FILL_MS,
+    );
+    assert(count > 0, 'the logs were filled');
+  }
+
+  /** Removes logs whose filling did not end: those of nodes that are gone, or of `me`. */
+  async sweep(me: string): Promise<void> {
+    await this.#writer.run(
+      `WITH gone AS (SELECT l.id FROM corollary.log l WHERE l.name LIKE '${UNFINISHED}%' AND (l.owner = $1
+  OR NOT EXISTS (SELECT FROM corollary.node n WHERE n.id = l.owner AND n.lease_until > clock_timestamp()))), ${REMOVED}
+SELECT 1`,
+      [me],
+      FILL_MS,
+    );
+  }
+}

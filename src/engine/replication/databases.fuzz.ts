@@ -1,0 +1,224 @@
+/**
+ * Three nodes over a store of several logs that fails, from a seed, while databases are created, written and deleted at any of
+ * them: nodes stop for longer than their lease and go on, and statements on logs and their rows get lost, or come late. In the
+ * end every acknowledged write is in the log of its database once, no refused one is, and all nodes show the same: what the
+ * logs say.
+ */
+import { expect, it } from 'vitest';
+import { ManualClock } from '../base/clock.ts';
+import { EngineError } from '../base/errors.ts';
+import { memoryBackend } from '../log/backend.ts';
+import { decodeRecords } from '../log/codec.ts';
+import type { LogRecord } from '../log/codec.ts';
+import { StatementFailed } from '../log/postgres-connection.ts';
+import { openShelfOf } from '../open-shelf.ts';
+import type { Engine } from '../operations/engine.ts';
+import type { Operation } from '../state/operation.ts';
+import { sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
+import { Prng } from '../testing/prng.ts';
+import { SimulatedStore } from '../testing/simulated-store.ts';
+
+const runs = Number(process.env['NODE_SEEDS'] ?? (process.env['LONG'] === '1' ? 200 : 4));
+const names = ['default', 'a', 'b'];
+const stepsOfRun = 120;
+
+interface Node {
+  readonly engine: Engine;
+  stop(): void;
+  resume(): void;
+}
+
+/** What callers were told. */
+interface Told {
+  readonly stored: Map<string, string>;
+  readonly refused: Set<string>;
+  created: number;
+  deleted: number;
+}
+
+it(`databases of nodes in a store that fails are what their logs say, in ${runs} runs`, async () => {
+  const totals = { stored: 0, created: 0, deleted: 0, owners: 0 };
+  for (let seed = 1; seed <= runs; seed++) {
+    const { told, owners } = await played(seed);
+    totals.stored += told.stored.size;
+    totals.created += told.created;
+    totals.deleted += told.deleted;
+    totals.owners += owners;
+  }
+  // The runs reach what they are for.
+  expect(Math.min(...Object.values(totals)), JSON.stringify(totals)).toBeGreaterThanOrEqual(runs / 2);
+});
+
+async function played(seed: number): Promise<{ told: Told; owners: number }> {
+  const prng = new Prng(seed);
+  const store = new SimulatedStore(prng);
+  const nodes: Node[] = [];
+  for (const id of ['0', '1', '2']) nodes.push(await start(store, id));
+  store.odds = prng.pick([0, 3, 10]);
+  const told: Told = { stored: new Map(), refused: new Set(), created: 0, deleted: 0 };
+  const calls: Promise<void>[] = [];
+  const stopped = new Set<number>();
+  for (let step = 0; step < stepsOfRun; step++) {
+    const at = prng.below(nodes.length);
+    const { engine, stop, resume } = nodes[at] as Node;
+    const choice = prng.below(20);
+    const name = prng.pick(names);
+    if (choice < 8) calls.push(write(nodes, name, `s${seed}_${step}`, prng, told));
+    else if (choice < 11)
+      calls.push(outcomeOf(engine.createDatabase(caller(name), prng.pick(['a', 'b'])), () => told.created++));
+    else if (choice < 13) calls.push(remove(nodes, prng.pick(['a', 'b']), told));
+    else if (choice === 13 && stopped.size < 1) {
+      stop();
+      stopped.add(at);
+      store.living.delete(String(at));
+    } else if (choice === 14 && stopped.delete(at)) {
+      resume();
+      store.living.add(String(at));
+    } else if (choice === 15) store.living.delete(String(at));
+    else if (choice === 16 && !stopped.has(at)) store.living.add(String(at));
+    else for (let turns = prng.below(8); turns > 0; turns--) await turn();
+  }
+  for (const at of stopped) nodes[at]?.resume();
+  for (const at of nodes.keys()) store.living.add(String(at));
+  await Promise.all(calls);
+  store.settle();
+  store.odds = 0;
+  await hold(seed, nodes, store, told);
+  const owners = new Set(Array.from(store.logs.values(), ({ server }) => server.row.owner)).size - 1;
+  await Promise.all(nodes.map(({ engine }) => engine.close(0)));
+  return { told, owners };
+}
+
+/** At the owner, as a node would pass it on; or at any, if none is known. */
+function ownerOf(nodes: readonly Node[], name: string, prng: Prng): Engine {
+  const owner = nodes.find(({ engine }) => engine.hasDatabase(name) && engine.node(name)?.role === 'owner');
+  return (owner ?? prng.pick(nodes)).engine;
+}
+
+async function write(
+  nodes: readonly Node[],
+  name: string,
+  mark: string,
+  prng: Prng,
+  told: Told,
+): Promise<void> {
+  const { tell } = sessionOf(ownerOf(nodes, name, prng), new ManualClock(startTime), caller(name));
+  try {
+    await tell(`w(${mark})`);
+    told.stored.set(mark, name);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    if (error.code !== 'OutcomeUnknown') told.refused.add(mark);
+  }
+}
+
+async function remove(nodes: readonly Node[], name: string, told: Told): Promise<void> {
+  const owner = nodes.find(({ engine }) => engine.hasDatabase(name) && engine.node(name)?.role === 'owner');
+  if (owner !== undefined)
+    await outcomeOf(owner.engine.deleteDatabase(caller(name), name), () => told.deleted++);
+}
+
+async function outcomeOf(call: Promise<unknown>, onDone: () => void): Promise<void> {
+  try {
+    await call;
+    onDone();
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+  }
+}
+
+/** Holds what was told, and what the nodes show once they have caught up, against the logs. */
+async function hold(seed: number, nodes: readonly Node[], store: SimulatedStore, told: Told): Promise<void> {
+  const kept = new Map<string, string[] | null>();
+  for (const [name, { server }] of store.logs) {
+    if (name === '') continue;
+    const frames = [...server.frames.values()].toSorted((one, other) => one.first - other.first);
+    const records = frames.flatMap(({ payload }) => [...decodeRecords(payload)]);
+    expect(
+      records.map(({ sequence }) => sequence),
+      `seed ${seed} ${name}`,
+    ).toEqual(records.map((_, at) => at + 1));
+    const marks = marksOf(records);
+    kept.set(name, folded(records));
+    for (const [mark, database] of told.stored)
+      if (database === name)
+        expect(
+          marks.filter((each) => each === mark),
+          `seed ${seed} ${mark}`,
+        ).toHaveLength(1);
+    for (const mark of marks) expect(told.refused.has(mark), `seed ${seed} ${mark} was refused`).toBe(false);
+  }
+  for (const [at, { engine }] of nodes.entries())
+    for (const [name, marks] of kept)
+      await expect
+        .poll(() => shownBy(engine, name), { timeout: 60_000, message: `seed ${seed} node ${at} ${name}` })
+        .toEqual(marks);
+}
+
+async function shownBy(engine: Engine, name: string): Promise<string[] | null> {
+  try {
+    if (!engine.hasDatabase(name)) return null;
+    await engine.confirm(name);
+    const { results } = sessionOf(engine, new ManualClock(startTime), caller(name));
+    return (await results('w(?x)')).toSorted();
+  } catch (error) {
+    if (error instanceof EngineError) return [error.code];
+    throw error;
+  }
+}
+
+function marksOf(records: readonly LogRecord[]): string[] {
+  return records.flatMap(({ operation }) => {
+    const { facts = [] } = operation as { facts?: readonly { args: readonly string[] }[] };
+    return facts.map(({ args }) => args[0] ?? '');
+  });
+}
+
+/** The atoms in the end; null: there is no database. */
+function folded(records: readonly LogRecord[]): string[] | null {
+  let marks: string[] | null = null;
+  for (const record of records) {
+    const { kind } = record.operation as Operation;
+    if (kind === 'createDatabase') marks = [];
+    else if (kind === 'deleteDatabase') marks = null;
+    else marks?.push(...marksOf([record]).map((mark) => `w(${mark})`));
+  }
+  return marks?.toSorted() ?? null;
+}
+
+const caller = (database: string) => testCaller({ database, tenant: 'tenant' });
+
+async function start(store: SimulatedStore, id: string): Promise<Node> {
+  let resume = (): void => {};
+  let gate = Promise.resolve();
+  const options = {
+    key: null,
+    now: () => startTime,
+    random: (bytes: number) => new Uint8Array(bytes),
+    onWarn: () => {},
+    onAppend: () => {},
+    pause: turn,
+  };
+  const node = store.node(id, () => gate, options);
+  const onBug = (error: unknown): void => {
+    if (!(error instanceof StatementFailed)) throw error;
+  };
+  const engine = await openShelfOf(
+    node,
+    { backend: memoryBackend(), lock: null },
+    { clock: new ManualClock(startTime), onBug },
+  );
+  return {
+    engine,
+    stop: () => {
+      gate = new Promise((resolve) => {
+        resume = resolve;
+      });
+    },
+    resume: () => resume(),
+  };
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

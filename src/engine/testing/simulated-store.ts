@@ -1,0 +1,104 @@
+/**
+ * A store of several logs that fails as PostgreSQL can, from a seed: each log as in `simulated-log.ts`, and the statements on
+ * their rows, which are lost, late, or answered in vain like any other.
+ */
+import type { PostgresStoreOptions } from '../log/postgres-store.ts';
+import { PostgresStore } from '../log/postgres-store.ts';
+import { StatementFailed } from '../log/postgres-connection.ts';
+import type { ShelfNode } from '../open-shelf.ts';
+import type { Prng } from './prng.ts';
+import { SimulatedServer } from './simulated-log.ts';
+
+/** A log of the store by its name. */
+interface NamedLog {
+  readonly id: number;
+  readonly name: string;
+  readonly server: SimulatedServer;
+}
+
+/** The store that all nodes of a run share. */
+export class SimulatedStore {
+  readonly #prng: Prng;
+  #odds = 0;
+  readonly living = new Set<string>();
+  readonly logs = new Map<string, NamedLog>();
+
+  constructor(prng: Prng) {
+    this.#prng = prng;
+  }
+
+  /** How many of 100 statements fail. */
+  set odds(odds: number) {
+    this.#odds = odds;
+    for (const { server } of this.logs.values()) server.odds = odds;
+  }
+
+  /** Carries out what was sent and given up by its sender. */
+  settle(): void {
+    for (const { server } of this.logs.values()) server.settle();
+    this.#rows.settle();
+  }
+
+  /** Fails statements on the rows of all logs. */
+  get #rows(): SimulatedServer {
+    return this.#add('').server;
+  }
+
+  #add(name: string): NamedLog {
+    const known = this.logs.get(name);
+    if (known !== undefined) return known;
+    const server = new SimulatedServer(this.#prng, this.#odds, this.living);
+    const log = { id: this.logs.size + 1, name, server };
+    this.logs.set(name, log);
+    return log;
+  }
+
+  #named(id: number): NamedLog {
+    for (const log of this.logs.values()) if (log.id === id) return log;
+    throw new Error(`there is no log ${id}`);
+  }
+
+  /** A node. While `gate` is pending, its statements do not reach the server. */
+  node(id: string, gate: () => Promise<void>, options: PostgresStoreOptions): ShelfNode {
+    this.living.add(id);
+    const node = { id, trouble: null, clockSkewMs: 0 };
+    return {
+      id,
+      logs: {
+        look: () =>
+          this.#rows.statement(gate, false, () =>
+            Array.from(this.logs.values(), ({ id: number, name, server }) => ({
+              ...server.look,
+              id: number,
+              name,
+              isEnded: server.isEnded,
+            })),
+          ),
+        ensure: (name) => this.#rows.statement(gate, true, () => void this.#add(name)),
+        create: (name, me) =>
+          this.#rows.statement(gate, true, () => {
+            const isNew = !this.logs.has(name);
+            const { server } = this.#add(name);
+            if (!isNew && !server.isEnded) return false;
+            server.isEnded = false;
+            server.row = { ...server.row, owner: me };
+            return true;
+          }),
+        end: (number, me, epoch, last) =>
+          this.#rows.statement(gate, true, () => this.#named(number).server.end(me, epoch, last)),
+      },
+      open: async (number) => {
+        const log = this.#named(number).server.log(gate, number);
+        for (;;)
+          try {
+            return (
+              (await PostgresStore.take(log, node, options)) ?? (await PostgresStore.copy(log, node, options))
+            );
+          } catch (error) {
+            if (!(error instanceof StatementFailed)) throw error;
+          }
+      },
+      close: () => Promise.resolve(),
+    };
+  }
+}
