@@ -471,6 +471,15 @@ const writes: Scenario[] = [
     },
   },
   {
+    name: 'decay of all facts, under a key',
+    before: (service, { facts: count }) => importFacts(service, 'keyed', count, edge),
+    run: async (service) => {
+      const headers = { 'idempotency-key': 'decay' };
+      for (let again = 0; again < 2; again++)
+        await expect(service.call('POST', '/memory/decay', { threshold: 1 }, { tenant: 'keyed', headers }));
+    },
+  },
+  {
     name: 'decay of all facts',
     before: (service, { facts: count }) => importFacts(service, 'decay', count, edge),
     run: async (service) =>
