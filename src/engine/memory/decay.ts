@@ -6,7 +6,6 @@ import { type Decayed, type DecayInput, decayInputSchema } from '../contract/mem
 import { encodeWrite } from '../commit/encode-operation.ts';
 import { RenderedOrder } from '../store/rendered-order.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
-import type { StoredRelation } from '../store/stored-relation.ts';
 import { isPinned, factNumberOf } from './patterns.ts';
 import { renderIdentity } from '../language/print.ts';
 import type { Decay } from '../state/operation.ts';
@@ -27,49 +26,11 @@ import type { Clock } from '../base/clock.ts';
  * keeps it: by a `ttl` for as long as the history, else until it is retracted by its id.
  */
 
-/** Facts to evict, and why. In columns: there may be millions, and the collector would copy an object for each. */
-class Evictions {
-  /** How many have expired. */
-  expired = 0;
-  readonly #relations: StoredRelation[] = [];
-  readonly #rows: number[] = [];
-  readonly #saliences: number[] = [];
-  readonly #isExpired: boolean[] = [];
-
-  get length(): number {
-    return this.#rows.length;
-  }
-
-  add({ relation, row }: FactRow, fate: Fate, salience: number): void {
-    this.#relations.push(relation);
-    this.#rows.push(row);
-    this.#saliences.push(salience);
-    this.#isExpired.push(fate === 'expired');
-    if (fate === 'expired') this.expired++;
-  }
-
-  factAt(at: number): FactRow {
-    return { relation: this.#relations[at] as StoredRelation, row: this.#rows[at] as number };
-  }
-
-  isExpiredAt(at: number): boolean {
-    return this.#isExpired[at] as boolean;
-  }
-
-  /** Expired first, then by salience, by rendered atom, and by scope, unscoped first. */
-  compare(left: number, right: number, order: RenderedOrder): number {
-    const isExpired = this.isExpiredAt(left);
-    if (isExpired !== this.isExpiredAt(right)) return isExpired ? -1 : 1;
-    return (
-      (this.#saliences[left] as number) - (this.#saliences[right] as number) ||
-      order.compare(
-        this.#relations[left] as StoredRelation,
-        this.#rows[left] as number,
-        this.#relations[right] as StoredRelation,
-        this.#rows[right] as number,
-      )
-    );
-  }
+/** A fact to evict, and why. */
+interface Eviction {
+  readonly fact: FactRow;
+  readonly fate: Fate;
+  readonly salience: number;
 }
 
 /** Which facts to evict. */
@@ -104,15 +65,13 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
     return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
       context.pacer.memory.refuseNothing();
-      const evictions = await evictionsOf(context, wanted);
-      const order = await orderOf(context, evictions);
-      const answer = await answerOf(context, wanted, { evictions, order }, time, listedBytesOf(caller));
+      const evictions = await inOrder(context, await evictionsIn(context, wanted, evictionWith));
+      const answer = await answerOf(context, wanted, evictions, time, listedBytesOf(caller));
       return { ...answer, generation, dryRun: true };
     });
   const found = await live.reading(caller, unlimited, async (context) => {
     // The numbers alone: there may be millions.
-    const facts: number[] = [];
-    await eachEviction(context, wanted, (fact) => void facts.push(factNumberOf(fact)));
+    const facts = await evictionsIn(context, wanted, (_, fact) => factNumberOf(fact));
     return { tenant: context.tenant, facts };
   });
   return decideAndWrite(writer, caller, 'decayed', (context, logical) =>
@@ -132,17 +91,19 @@ async function decide(
   const { tenant, pacer } = context;
   const time = Math.max(logical, context.reader.time);
   pacer.memory.refuseNothing();
-  const again = (facts: readonly number[]): Promise<Evictions> => stillEvicted(context, wanted, facts, time);
+  const again = (facts: readonly number[]): Promise<Eviction[]> => stillEvicted(context, wanted, facts, time);
   // A tenant that was deleted and created again in the meantime has other facts under these numbers.
-  let evictions = await (tenant === found.tenant ? again(found.facts) : evictionsOf(context, wanted));
+  let evictions = await (tenant === found.tenant
+    ? again(found.facts)
+    : evictionsIn(context, wanted, evictionWith));
   for (let attempt = 1; ; attempt++) {
     const { version } = tenant.uses;
-    const ordered = { evictions, order: await orderOf(context, evictions) };
+    evictions = await inOrder(context, evictions);
     const storesAnswer = caller.idempotency !== null;
-    const answer = await answerOf(context, wanted, ordered, time, listedBytesOf(caller));
+    const answer = await answerOf(context, wanted, evictions, time, listedBytesOf(caller));
     if (evictions.length === 0 && !tenant.facts.hasEnds(wanted.view) && !storesAnswer)
       return { answer, write: null };
-    const { kept, retracted } = await numbersOf(ordered, endedKept(tenant.facts, time - historyMs), pacer);
+    const { kept, retracted } = await numbersOf(evictions, endedKept(tenant.facts, time - historyMs), pacer);
     const operation: Decay = {
       kind: 'decay',
       tenant: caller.tenant,
@@ -159,22 +120,22 @@ async function decide(
 
 /** The numbers of the evicted facts, those that the past keeps apart, each in order; in slices. */
 async function numbersOf(
-  { evictions, order }: Ordered,
-  isKept: (expired: FactRow) => boolean,
+  evictions: readonly Eviction[],
+  isKept: (eviction: Eviction) => boolean,
   pacer: ReadContext['pacer'],
 ): Promise<{ kept: number[]; retracted: number[] }> {
   const [kept, retracted]: [number[], number[]] = [[], []];
-  for (const [index, at] of order.entries()) {
-    if (index % rowsInSlice === rowsInSlice - 1) await pacer.breathe();
-    const fact = evictions.factAt(at);
-    (evictions.isExpiredAt(at) && isKept(fact) ? kept : retracted).push(factNumberOf(fact));
+  for (const [at, eviction] of evictions.entries()) {
+    if (at % rowsInSlice === rowsInSlice - 1) await pacer.breathe();
+    (isKept(eviction) ? kept : retracted).push(factNumberOf(eviction.fact));
   }
   return { kept, retracted };
 }
 
-/** Whether the past keeps an expired fact. Ended by a `ttl` up to `through`, it is kept no longer. */
-function endedKept(facts: FactStore, through: number): (expired: FactRow) => boolean {
-  return (fact) => untilOf(fact) > through || !facts.past.endsByTtl(factNumberOf(fact));
+/** Whether the past keeps an evicted fact. Ended by a `ttl` up to `through`, it is kept no longer. */
+function endedKept(facts: FactStore, through: number): (eviction: Eviction) => boolean {
+  return ({ fact, fate }) =>
+    fate === 'expired' && (untilOf(fact) > through || !facts.past.endsByTtl(factNumberOf(fact)));
 }
 
 function untilOf({ relation, row }: FactRow): number {
@@ -218,21 +179,15 @@ function oldByTtl(facts: FactStore, through: number): number[] {
   return found;
 }
 
-/** The facts to evict in the view as the reader sees it. */
-async function evictionsOf(context: ReadContext, wanted: Wanted): Promise<Evictions> {
-  const evictions = new Evictions();
-  await eachEviction(context, wanted, (fact, fate, salience) => evictions.add(fact, fate, salience()));
-  return evictions;
-}
-
-/** Visits the facts to evict in the view as the reader sees it. */
-async function eachEviction(
+/** The facts to evict in the view as the reader sees it, each in the form that `of` gives it. */
+async function evictionsIn<Form>(
   context: ReadContext,
   { view, threshold }: Wanted,
-  visit: (fact: FactRow, fate: Fate, salience: () => number) => void,
-): Promise<void> {
+  of: (context: ReadContext, fact: FactRow, fate: Fate, salience: () => number) => Form,
+): Promise<Form[]> {
   const { tenant, reader, pacer } = context;
   const scope = tenant.facts.chosenScope(view);
+  const evictions: Form[] = [];
   for (const relation of tenant.facts.relations.values()) {
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
@@ -243,9 +198,10 @@ async function eachEviction(
       if (tenant.facts.past.has(factNumberOf(fact))) continue;
       const salience = salienceOf(context, fact, reader.time);
       const fate = fateOf(fact, reader.time, threshold, salience);
-      if (fate !== null) visit(fact, fate, salience);
+      if (fate !== null) evictions.push(of(context, fact, fate, salience));
     }
   }
+  return evictions;
 }
 
 /** Of these facts, those that still qualify. */
@@ -254,8 +210,8 @@ async function stillEvicted(
   { threshold }: Wanted,
   facts: readonly number[],
   time: number,
-): Promise<Evictions> {
-  const evictions = new Evictions();
+): Promise<Eviction[]> {
+  const evictions: Eviction[] = [];
   for (const [at, number] of facts.entries()) {
     if (at % rowsInSlice === rowsInSlice - 1) await context.pacer.breathe();
     const fact = context.tenant.facts.versionOf(number);
@@ -263,7 +219,7 @@ async function stillEvicted(
     if (context.tenant.facts.past.has(number)) continue;
     const salience = salienceOf(context, fact, time);
     const fate = fateOf(fact, time, threshold, salience);
-    if (fate !== null) evictions.add(fact, fate, salience());
+    if (fate !== null) evictions.push(evictionWith(context, fact, fate, salience));
   }
   return evictions;
 }
@@ -276,29 +232,38 @@ function salienceOf(
   return () => uses.salience(fact, database.createdAtOf(facts, fact), time).salience;
 }
 
-/** Evictions with the order in which they are told and logged: their positions. */
-interface Ordered {
-  readonly evictions: Evictions;
-  readonly order: Int32Array;
+function evictionWith(_: ReadContext, fact: FactRow, fate: Fate, salience: () => number): Eviction {
+  return { fact, fate, salience: salience() };
 }
 
-/** The positions of the evictions in their order; see `Evictions.compare`. */
-function orderOf({ tenant, pacer }: ReadContext, evictions: Evictions): Promise<Int32Array> {
+/** Expired first, then by salience, by rendered atom, and by scope, unscoped first. */
+async function inOrder({ tenant, pacer }: ReadContext, evictions: readonly Eviction[]): Promise<Eviction[]> {
+  const at = (index: number): Eviction => evictions[index] as Eviction;
   const order = new RenderedOrder(tenant.facts);
-  return sortedOrder(evictions.length, (left, right) => evictions.compare(left, right, order), pacer, order);
+  const compare = (one: number, other: number): number => {
+    const [left, right] = [at(one), at(other)];
+    if (left.fate !== right.fate) return left.fate === 'expired' ? -1 : 1;
+    const { relation, row } = right.fact;
+    return left.salience - right.salience || order.compare(left.fact.relation, left.fact.row, relation, row);
+  };
+  const ordered: Eviction[] = [];
+  for (const index of await sortedOrder(evictions.length, compare, pacer, order)) {
+    if (ordered.push(at(index)) % rowsInSlice === 0) await pacer.breathe();
+  }
+  return ordered;
 }
 
 async function answerOf(
   context: ReadContext,
   { view }: Wanted,
-  ordered: Ordered,
+  evictions: readonly Eviction[],
   time: number,
   listedBytes: number,
 ): Promise<Answer> {
-  const { evictions } = ordered;
-  const { expired } = evictions;
+  let expired = 0;
+  for (const { fate } of evictions) if (fate === 'expired') expired++;
   const lowSalience = evictions.length - expired;
-  const atoms = await listed(context, ordered, listedBytes);
+  const atoms = await listed(context, evictions, listedBytes);
   const atomsOmitted = evictions.length - atoms.length;
   return {
     evicted: evictions.length,
@@ -318,14 +283,14 @@ function listedBytesOf({ idempotency }: Caller): number {
 /** The atoms of the first evictions, up to so many bytes. */
 async function listed(
   { tenant: { facts }, pacer }: ReadContext,
-  { evictions, order }: Ordered,
+  evictions: readonly Eviction[],
   listedBytes: number,
 ): Promise<string[]> {
   const atoms: string[] = [];
   const meter = new ByteMeter();
   let left = listedBytes;
-  for (const at of order) {
-    const atom = renderIdentity(facts.identityOf(evictions.factAt(at)));
+  for (const { fact } of evictions) {
+    const atom = renderIdentity(facts.identityOf(fact));
     left -= bytesOfListed + atom.length;
     if (left < 0) break;
     atoms.push(atom);
