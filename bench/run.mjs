@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Starts the benchmark named by the first argument (storage, memory, space, large, shape, past, packages, context, import, http, nodes,
- * fairness, mcp, turns, ui, desktop), or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So
+ * fairness, mcp, turns, threads, ui, desktop), or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So
  * it measures what ships, code that went through the bundler, and not a development server.
  */
 import { spawnSync } from 'node:child_process';
@@ -45,6 +45,7 @@ await build({
         collecting: join(root, 'bench', 'mcp', 'collecting.ts'),
         ui: join(root, 'bench', 'ui', 'main.ts'),
         turns: join(root, 'bench', 'turns', 'main.ts'),
+        threads: join(root, 'bench', 'threads.ts'),
         'turns-monitor': join(root, 'bench', 'turns', 'monitor.ts'),
         desktop: join(root, 'bench', 'desktop', 'main.ts'),
         'fastify-child': join(root, 'bench', 'http', 'fastify-child.ts'),
@@ -73,6 +74,7 @@ const others = [
   'fairness',
   'mcp',
   'turns',
+  'threads',
   'ui',
   'desktop',
 ];

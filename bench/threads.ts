@@ -1,0 +1,149 @@
+/**
+ * What questions cost that move to a reasoning thread: `npm run bench -- threads`, after npm run build.
+ *
+ * Services with 0, 1 and 2 threads, asked in turns so that all meet the same machine. Each tenant asks who is reached from a node
+ * of a graph, in graphs of several sizes: a first time, when nothing is known of the question, and then from other nodes. Then two
+ * tenants ask at once what they asked one after the other. Elapsed time as a client sees it, in milliseconds; the memory is
+ * what the process holds.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { loadavg, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Prng } from '../src/engine/testing/prng.ts';
+import { builtService, type Server, startServer } from './http/server.ts';
+
+/** Edges of the graphs. */
+const sizes = [1000, 4000, 20_000, 60_000, 200_000, 600_000];
+const tenants = ['t0', 't1', 't2', 't3', 't4'];
+/** Questions of a tenant about a graph after the first. */
+const again = 4;
+const pairs = 5;
+
+function call(
+  server: Server,
+  tenant: string,
+  path: string,
+  body: string | Iterable<string>,
+): Promise<string> {
+  const type = typeof body === 'string' ? 'application/json' : 'application/x-ndjson';
+  const headers = { 'x-tenant-id': tenant, 'content-type': type };
+  return new Promise((resolve, reject) => {
+    const sent = request(new URL(path, server.address), { method: 'POST', headers }, (response) => {
+      text(response).then((told) => {
+        if (response.statusCode === 200) resolve(told);
+        else reject(new Error(`${path} was answered with ${response.statusCode}: ${told.slice(0, 300)}`));
+      }, reject);
+    });
+    sent.on('error', reject);
+    if (typeof body === 'string') sent.end(body);
+    else Readable.from(body).pipe(sent);
+  });
+}
+
+/** A ring, so that every node is reached, with as many chords. */
+function* edges(): Generator<string> {
+  for (const size of sizes) {
+    const prng = new Prng(size);
+    const nodes = size / 2;
+    let lines = '';
+    for (let from = 0; from < nodes; from++) {
+      for (const to of [(from + 1) % nodes, prng.below(nodes)])
+        lines += `{"predicate":"edge${size}","args":["n${from}","n${to}"]}\n`;
+      if (lines.length > 65_536) {
+        yield lines;
+        lines = '';
+      }
+    }
+    yield lines;
+  }
+}
+
+async function load(server: Server): Promise<void> {
+  for (const size of sizes)
+    for (const rule of [
+      `reach${size}(?x, ?y) :- edge${size}(?x, ?y)`,
+      `reach${size}(?x, ?z) :- reach${size}(?x, ?y), edge${size}(?y, ?z)`,
+    ])
+      await call(server, 'default', '/teach', JSON.stringify({ text: rule }));
+  for (const tenant of tenants) await call(server, tenant, '/import', edges());
+}
+
+/** Milliseconds until the whole answer is here. */
+async function asked(server: Server, tenant: string, size: number, node: number): Promise<number> {
+  const before = performance.now();
+  const body = {
+    predicate: `reach${size}`,
+    args: [`n${node}`, '?who'],
+    limit: 10,
+    timeoutMs: 60_000,
+    maxDerivations: 10_000_000,
+  };
+  await call(server, tenant, '/ask', JSON.stringify(body));
+  return performance.now() - before;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function mebibytes({ pid }: Server): number {
+  const [, kibibytes = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
+  return Number(kibibytes) / 1024;
+}
+
+const bundles = dirname(fileURLToPath(import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'corollary-threads-'));
+const servers: Server[] = [];
+try {
+  for (const threads of [0, 1, 2]) {
+    const program = builtService(`threads-${threads}`, bundles, join(folder, `${threads}`), 'never');
+    const environment = {
+      ...program.environment,
+      REASONING_THREADS: `${threads}`,
+      RATE_LIMIT_PER_MINUTE: '1000000',
+    };
+    servers.push(await startServer({ ...program, environment }, folder));
+  }
+  for (const server of servers) await load(server);
+  await sleep(2000);
+  console.log(
+    `load ${loadavg()[0]?.toFixed(1)}; MiB loaded: ${servers.map((each) => mebibytes(each).toFixed(0)).join(', ')}`,
+  );
+  for (const size of sizes) {
+    const first: number[][] = servers.map(() => []);
+    const later: number[][] = servers.map(() => []);
+    for (const [turn, tenant] of tenants.entries())
+      for (let node = 0; node <= again; node++)
+        for (let at = 0; at < servers.length; at++) {
+          const which = (at + turn) % servers.length;
+          const took = await asked(servers[which] as Server, tenant, size, node * 7);
+          (node === 0 ? first : later)[which]?.push(took);
+        }
+    const shown = (times: number[][]): string => times.map((each) => median(each).toFixed(1)).join(', ');
+    console.log(`${size} edges, with 0, 1, 2 threads: first ${shown(first)} ms, then ${shown(later)} ms`);
+  }
+  console.log(`MiB after questions: ${servers.map((each) => mebibytes(each).toFixed(0)).join(', ')}`);
+  for (const [threads, server] of servers.entries()) {
+    const ratios: number[] = [];
+    const [one = '', other = ''] = tenants;
+    const size = sizes.at(-1) ?? 0;
+    for (let pair = 0; pair < pairs; pair++) {
+      const alone =
+        (await asked(server, one, size, 100 + pair)) + (await asked(server, other, size, 100 + pair));
+      const before = performance.now();
+      await Promise.all([asked(server, one, size, 200 + pair), asked(server, other, size, 200 + pair)]);
+      ratios.push((performance.now() - before) / alone);
+    }
+    console.log(
+      `two tenants at once over one after the other, ${threads} threads: ${median(ratios).toFixed(2)} (${ratios.map((each) => each.toFixed(2)).join(', ')})`,
+    );
+  }
+} finally {
+  for (const server of servers) await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
