@@ -193,3 +193,17 @@ it('returns 400 for an import with an invalid Idempotency-Key', async () => {
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ errors: [{ path: 'Idempotency-Key' }] });
   expect(await total('i')).toBe(0);
 });
+
+it('repeats the answer of an import that a quota has stopped, whatever the client sent after it', async () => {
+  const quota = '/admin/databases/default/tenants/stopped/quota';
+  expect((await service.call('PUT', quota, { facts: 3 })).status).toBe(200);
+  const csv = Array.from({ length: 60_000 }, (_, at) => `s,${at}\n`).join('');
+  const key = newKey();
+  const first = await send(key, csv, { tenant: 'stopped' });
+  expect(doneOf(first)).toMatchObject({ stopped: 'QuotaExceeded', asserted: 3, failed: 1 });
+  for (let round = 0; round < 2; round++) {
+    const again = await send(key, csv, { tenant: 'stopped' });
+    expect(again).toEqual({ ...first, replayed: 'true', lines: [lastOf(first)] });
+    await restart();
+  }
+});

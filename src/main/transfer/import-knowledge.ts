@@ -188,7 +188,7 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
     return true;
   };
   for await (const items of run.items) {
-    for (const item of items) {
+    for (const item of tally.isStopped ? [] : items) {
       while (!tally.take(item)) {
         await tally.store();
         if (tally.isStopped) break;
@@ -204,7 +204,8 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
       await tally.store();
       if (!tally.isStopped && isDue()) yield tally.progress();
     }
-    if (tally.isStopped) break;
+    // An idempotency key is of the whole upload, also of what comes after a quota has stopped the import.
+    if (tally.isStopped && run.once === null) break;
     run.signal.throwIfAborted();
   }
   await tally.store();
