@@ -71,6 +71,7 @@ export async function openShelf(place: ShelfPlace, url: string, options: ShelfOp
     now: () => clock.now(),
     random: options.random ?? systemRandom,
     onWarn,
+    onUnsafe: onWarn,
     ...(onAppend === undefined ? {} : { onAppend }),
   });
   try {

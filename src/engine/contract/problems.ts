@@ -63,7 +63,7 @@ export const problems = {
   HistoryChanged: {
     status: 409,
     title: 'The history has changed',
-    when: 'with STORE_URL: PostgreSQL has lost the state that the token in X-At-Least was given for',
+    when: 'with STORE_URL: PostgreSQL has lost the state that the token in X-At-Least was given for, or the token is of another database',
   },
   TransactionLost: {
     status: 409,

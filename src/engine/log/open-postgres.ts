@@ -33,6 +33,8 @@ export interface PostgresOptions {
   readonly now: () => number;
   readonly random: (bytes: number) => Uint8Array;
   readonly onWarn: (message: string) => void;
+  /** Is told how the server may lose what it confirmed, though it may be used. Absent: nobody needs to know. */
+  readonly onUnsafe?: (message: string) => void;
   /** Receives the duration of each append, in milliseconds, and its number of records. */
   readonly onAppend?: (elapsedMs: number, records: number) => void;
   /** How long a node is believed to live after its last sign of life, in milliseconds; default 3,000. */
@@ -296,7 +298,10 @@ function skewProblem(skewMs: number): string | null {
 }
 
 /** Rejects with a StartupError if the server cannot be reached, is too old, or would lose what it confirmed. */
-async function checkServer(connection: PostgresConnection, { now, onWarn }: PostgresOptions): Promise<void> {
+async function checkServer(
+  connection: PostgresConnection,
+  { now, onUnsafe = () => {} }: PostgresOptions,
+): Promise<void> {
   const before = now();
   try {
     await connection.open();
@@ -312,7 +317,7 @@ async function checkServer(connection: PostgresConnection, { now, onWarn }: Post
   const skew = skewProblem(skewOf(settings.now, before, now()));
   if (skew !== null) throw refusal(skew);
   if (settings.standbys === '')
-    onWarn(
+    onUnsafe(
       'No standby of PostgreSQL is synchronous: what it confirmed is lost with its disk. Set synchronous_standby_names ' +
         'if a write must survive that.',
     );

@@ -40,7 +40,7 @@ export async function atLeast(context: EngineContext, database: string, token: s
   if (!log.historyId.startsWith(history))
     throw new EngineError(
       'HistoryChanged',
-      'PostgreSQL has lost what this token was given for. Drop the token, and read again what you rely on.',
+      'This token is of another database, or PostgreSQL has lost what it was given for. Drop it, and read again what you rely on.',
     );
   if (known() < Number(generation)) {
     await context.confirm();

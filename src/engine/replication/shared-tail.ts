@@ -306,7 +306,11 @@ export class SharedTail {
   async #taken(seen: SharedPosition): Promise<boolean> {
     const { shared, onWarn } = this.#parts;
     if (!(await shared.own(seen))) return false;
-    onWarn('The owner of the log is gone: this node has taken it, and writes go on here.');
+    const isGiven = seen.owner === shared.node;
+    const why = isGiven
+      ? 'The log was given to this node'
+      : 'The owner of the log is gone: this node has taken it';
+    onWarn(`${why}, and writes go on here.`);
     return true;
   }
 

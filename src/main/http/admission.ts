@@ -13,7 +13,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { HttpHost } from './host.ts';
 import { sendProblem, setStandingHeaders } from './answers.ts';
-import { forwardedFor } from './node-requests.ts';
+import { forwardedFor, nodeHeader } from './node-requests.ts';
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -71,7 +71,8 @@ export function createAdmission(host: HttpHost): Admission {
     const phase = host.phase();
     if (phase !== 'ready' && !isAnsweredAlways(request.routeOptions.url ?? ''))
       throw new EngineError(
-        'NotReady',
+        // The node that passed it on waits for the next owner then: nothing of the request was done.
+        host.nodes !== null && nodeHeader in request.headers ? 'NoOwner' : 'NotReady',
         phase === 'starting' ? 'the service is starting: try again soon' : 'the service is shutting down',
       );
     if (host.nodes !== null) request.forwarded = forwardedFor(request, host.nodes.secret, Date.now());

@@ -1,7 +1,8 @@
 /** A node with a copy, and owners that answer, refuse, or break off. The nodes of a real store: ../service/nodes.test.ts. */
+import { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
-import fastify from 'fastify';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { expect, it, onTestFinished } from 'vitest';
 import type { NodeStatus } from '../../engine/contract/administration.ts';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
@@ -71,6 +72,10 @@ it('an owner that is none any more, or can store nothing, has done nothing: the 
     response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"code": "NoOwner"}');
   });
   expect((await (await copyOf([unable, owner])).call('assertFact', fact)).status).toBe(200);
+  // It ends, and renews its lease until it has ended.
+  expect(
+    (await (await copyOf([unable, unable, unable, unable, owner])).call('assertFact', fact)).status,
+  ).toBe(200);
   const busy = await ownerThat((_request, response) => {
     response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"code": "NotReady"}');
   });
@@ -187,6 +192,33 @@ it.each([
   [1500, '{"here":true,"staleMs":1500}'],
 ])('a copy that is %d ms old answers %s', async (staleMs, expected) => {
   expect((await (await copyOf([null], { staleMs })).call('ask', {})).text).toBe(expected);
+});
+
+it('what another node passed on counts as a call while it waits for a move, so that the end of the owner waits for it', async () => {
+  const activity = new Activity();
+  const nodes = { status: () => ({ role: 'owner' }), look: async () => 0 };
+  const host = { phase: () => 'ready', hasDatabase: () => true };
+  const forwarding = new Forwarding(host as unknown as HttpHost, nodes as unknown as NodeHost, activity);
+  let release = (): void => {};
+  const moving = forwarding.gate.hold(
+    0,
+    'default',
+    () => new Promise<void>((resolve) => (release = resolve)),
+  );
+  const answer = new EventEmitter();
+  const request = { headers: { 'x-tenant-id': 'default' }, forwarded: { identity: anonymous, peer: null } };
+  const passed = forwarding.passesOn(
+    operations.assertFact,
+    request as unknown as FastifyRequest,
+    { raw: answer } as unknown as FastifyReply,
+  );
+  expect(await activity.idle(0)).toBe(false);
+  release();
+  await moving;
+  expect([await passed, await activity.idle(0)]).toEqual([false, false]);
+  answer.emit('close');
+  expect(await activity.idle(0)).toBe(true);
+  forwarding.close();
 });
 
 it('a copy that is older than STALE_READS_MS refuses to read', async () => {

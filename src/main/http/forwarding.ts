@@ -25,7 +25,7 @@ import { setStandingHeaders } from './answers.ts';
 import { parseJsonBody, readBody } from './body.ts';
 import { demandedState, namedSpace, namedTransaction, peerOf } from './caller.ts';
 import type { HttpHost, NodeHost } from './host.ts';
-import type { Activity } from './limits.ts';
+import type { Activity, Task } from './limits.ts';
 import { WriteGate } from './write-gate.ts';
 import { nodeHeader, signedFor } from './node-requests.ts';
 import { OwnerWatch } from './owner-watch.ts';
@@ -103,8 +103,11 @@ interface Addressed {
   readonly database: string | null;
 }
 
-/** How sending a request to the owner ended. `spent`: not reached, and its long body cannot be sent again. */
-type Sent = 'answered' | 'not reached' | 'spent' | 'unknown';
+/**
+ * How sending a request to the owner ended. `refused`: the node answered that it does nothing of it; `spent`: the same, or not
+ * reached, and its long body cannot be sent again.
+ */
+type Sent = 'answered' | 'refused' | 'not reached' | 'spent' | 'unknown';
 
 /** Passes requests on, and says how old answers are. */
 export class Forwarding {
@@ -139,6 +142,8 @@ export class Forwarding {
     const isRead = spec.kind === 'read';
     // The node that is asked to create a database is its first owner.
     if ((spec.role === 'public' && isRead) || (spec.path === '/databases' && !isRead)) return false;
+    // A node that ends answers first what another one passed on, though it may wait for the log to be moved.
+    if (request.forwarded !== null) this.#countUntilAnswered(reply.raw);
     const database = await this.#databaseOf(spec, request);
     const addressed = { request, reply, database };
     const node = await this.#knownStatus(database);
@@ -149,6 +154,12 @@ export class Forwarding {
     if (node.role === 'copy' && !(await this.#meets(spec, request))) return this.#passOn(addressed, true);
     if (spec.database) this.#judgeAge(request, this.#nodes.status(database)?.staleMs ?? 0);
     return false;
+  }
+
+  #countUntilAnswered(answer: ServerResponse): Task {
+    const task = this.#activity.startCall();
+    answer.once('close', () => task.done());
+    return task;
   }
 
   /** The database whose log the request is about. */
@@ -278,19 +289,19 @@ export class Forwarding {
   async #passOn({ request, reply, database }: Addressed, isRead: boolean): Promise<boolean> {
     if (!this.#canPassOn(request)) throw await this.#notLeader(database);
     this.totals[isRead ? 'read' : 'write']++;
-    const task = this.#activity.startCall();
-    reply.raw.on('close', () => task.done());
+    const task = this.#countUntilAnswered(reply.raw);
     // The service ends.
     task.toSignal().addEventListener('abort', () => reply.raw.destroy());
     const body = await this.#keptBody(request);
     const isRepeatable = body !== 'stream' && (isRead || request.headers['idempotency-key'] !== undefined);
     const next = this.#search(database, reply.raw);
-    for (let address = this.#knownOwner(database); ; address = await next(address)) {
+    let sent: Sent = 'not reached';
+    for (let address = this.#knownOwner(database); ; address = await next(address, sent)) {
       if (address === null) continue;
-      const sent = await this.#send({ address, isRepeatable }, { request, reply, database }, body);
+      sent = await this.#send({ address, isRepeatable }, { request, reply, database }, body);
       if (sent === 'answered') return true;
       // A long body is sent once its owner has asked for it, so it is whole until then.
-      if (!isRepeatable && sent !== 'not reached')
+      if (!isRepeatable && sent !== 'not reached' && sent !== 'refused')
         throw sent === 'unknown' && !isRead ? outcomeUnknown() : noOwner();
     }
   }
@@ -298,23 +309,23 @@ export class Forwarding {
   /**
    * Returns how to go on after a node with the log was not known or did not answer: resolves with the address to try next,
    * null if there is none yet. Rejects with NoOwner after `ownerMs`, or if waiting would not help: the node is alive, and
-   * only cannot be reached from here; or PostgreSQL cannot be asked.
+   * only cannot be reached from here; or PostgreSQL cannot be asked. A node that refuses renews its lease while it ends.
    */
   #search(
     database: string | null,
     answer: ServerResponse,
-  ): (failed: string | null) => Promise<string | null> {
+  ): (failed: string | null, how: Sent) => Promise<string | null> {
     const until = performance.now() + ownerMs;
     /** When the lease of the node that did not answer runs out. */
     let end: { readonly of: string | null; readonly at: number } | null = null;
-    return async (failed) => {
+    return async (failed, how) => {
       const leaseMs = await this.#nodes.look(database);
       const address = this.#knownOwner(database);
       if (address !== null && address !== failed) return address;
       const now = performance.now();
       const at = now + leaseMs;
       if (end === null || end.of !== failed) end = { of: failed, at };
-      const isRenewed = leaseMs > 0 && at > end.at + renewedMs;
+      const isRenewed = how !== 'refused' && leaseMs > 0 && at > end.at + renewedMs;
       const isUnasked = (this.#nodes.status(database)?.problem ?? null) !== null;
       if (isRenewed || isUnasked || now > until || answer.destroyed) throw noOwner();
       await new Promise((resolve) => setTimeout(resolve, lookMs));
@@ -404,7 +415,7 @@ export class Forwarding {
       watched.stop();
       if (!isJudged) ended(failed());
     });
-    const undone = (): void => ended(body === 'stream' && isAsked ? 'spent' : 'not reached');
+    const undone = (): void => ended(body === 'stream' && isAsked ? 'spent' : 'refused');
     const answered = (response: IncomingMessage, said: Buffer | null): void => {
       ended('answered');
       relay(response, said, request, reply);

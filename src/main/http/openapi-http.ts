@@ -536,7 +536,7 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
     'another node has taken the log since this transaction began: nothing of it was stored. Begin again',
   ],
   HistoryChanged: [
-    'PostgreSQL has lost what this token was given for. Drop the token, and read again what you rely on.',
+    'This token is of another database, or PostgreSQL has lost what it was given for. Drop it, and read again what you rely on.',
   ],
   IdempotencyMismatch: ['this Idempotency-Key was used for another request'],
   QuotaExceeded: [

@@ -121,6 +121,9 @@ describe.skipIf(postgresMissing !== null)(`databases on nodes${postgresNotice}`,
     expect((await one.call('POST', '/tell', fact('a'), { headers: second })).status).toBe(200);
     await expect.poll(() => moved({ to })).toEqual([200, two.address]);
     expect(await owners()).toEqual([two.address, two.address]);
+    const told = two.logged.map(({ msg }) => String(msg));
+    expect(told).toContain('Database second: The log was given to this node, and writes go on here.');
+    expect(told.filter((message) => message.includes('is gone'))).toEqual([]);
     const unknown = await one.call('POST', '/admin/nodes/move', { to, database: 'none' });
     expect([unknown.status, unknown.body.code]).toEqual([404, 'DatabaseNotFound']);
   });

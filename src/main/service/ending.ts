@@ -4,8 +4,12 @@ import type { HttpApp } from '../http/app.ts';
 import type { Activity } from '../http/limits.ts';
 import type { SecurePort } from './secure-port.ts';
 
-/** The owner of a log gives another node this long to take it before the end begins, so that writes go on there. */
-export const handOverMs = 1500;
+/**
+ * The owner of a log gives another node this long to take it before the end begins, so that writes go on there: as long as
+ * the writes under way and the other node may take. What is beyond `quickHandOverMs` lessens the time of running calls.
+ */
+export const handOverMs = 4000;
+const quickHandOverMs = 1500;
 
 /** Limits for the phases of the shutdown, in milliseconds. */
 export interface EndLimits {
@@ -44,10 +48,14 @@ export async function endsWithin(limitMs: number, work: Promise<unknown>): Promi
   }
 }
 
-/** Lets running calls finish, then cancels them. */
-export async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits): Promise<void> {
+/** Lets running calls finish, then cancels them. `spentMs`: how long the shutdown has taken already. */
+export async function finishCalls(
+  activity: Activity,
+  { finishMs, cancelMs }: EndLimits,
+  spentMs: number,
+): Promise<void> {
   activity.endStreams();
-  if (await activity.idle(finishMs)) return;
+  if (await activity.idle(Math.min(finishMs, Math.max(0, quickHandOverMs + finishMs - spentMs)))) return;
   activity.cancelCalls();
   await activity.idle(cancelMs);
 }

@@ -378,7 +378,7 @@ class RunningService implements Service, ServiceState {
     const { holdWrites } = present(this.#http, 'it listens');
     const startedAt = performance.now();
     const moved = await holdWrites(drainMs, database, () => this.engine.handOver(to, database));
-    return { ...moved, heldMs: performance.now() - startedAt };
+    return { ...moved, heldMs: Math.round((performance.now() - startedAt) * 10) / 10 };
   }
 
   /** Lets another node have the log, if there is one, so that writes go on while this one ends. */
@@ -648,7 +648,7 @@ class RunningService implements Service, ServiceState {
     this.#stopTurnLog();
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
-      await finishCalls(this.#http.activity, this.#endLimits);
+      await finishCalls(this.#http.activity, this.#endLimits, performance.now() - startedAt);
       const { disconnectMs } = this.#endLimits;
       await Promise.all([
         disconnect(this.#http.app, disconnectMs),

@@ -52,7 +52,11 @@ describe.skipIf(postgresMissing !== null)(`with STORE_URL${postgresNotice}`, () 
     const withToken = (token: string) =>
       service.call('GET', '/facts', undefined, { headers: { 'x-at-least': token } });
     expect((await withToken(known)).status).toBe(200);
-    expect((await withToken(known.replace(history, other))).body.code).toBe('HistoryChanged');
+    const { body } = await withToken(known.replace(history, other));
+    expect([body.code, body.detail]).toEqual([
+      'HistoryChanged',
+      expect.stringMatching(/of another database/),
+    ]);
     expect((await withToken(`${history}.999999.0`)).body.code).toBe('ValidationException');
     expect((await withToken(`${history}.0.${Date.now() + 60_000}`)).body.code).toBe('NoOwner');
     await service.close();
