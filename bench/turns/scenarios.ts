@@ -323,6 +323,13 @@ const answers: Scenario[] = [
     () => ({ text: 'edge(?x, ?y), edge(?y, ?z)', timeoutMs: 20_000, limit: 100 }),
     { statuses: [200, 422] },
   ),
+  {
+    name: 'look-ups by the second argument',
+    run: async (service) => {
+      for (let at = 0; at < 8; at++)
+        await expect(service.call('POST', '/ask', { predicate: 'edge', args: ['?x', `node${at}`] }));
+    },
+  },
   get('/facts by default', '/facts?limit=1000'),
   get('/facts by salience', '/facts?sort=salience&limit=1000'),
   get('/facts by salience, ascending', '/facts?sort=salience&order=asc&limit=1000'),
@@ -356,6 +363,25 @@ const answers: Scenario[] = [
     relevanceBuckets: [{ name: 'a', predicates: ['edge', 'many'] }],
     explainOmitted: true,
   })),
+  {
+    name: 'window of 10,000 facts of 20 relations',
+    before: (service, { facts: count }) =>
+      importFacts(service, 'window', count, (at) => ({
+        predicate: `relation${at % 20}`,
+        args: [`node${at}`, `node${(at * 7919) % 1_000_003}`, `value${at % 1000}`],
+      })),
+    run: async (service) => {
+      for (let again = 0; again < 3; again++)
+        await expect(service.call('POST', '/context/optimize', { maxFacts: 10_000 }, { tenant: 'window' }));
+    },
+  },
+  {
+    name: 'searches',
+    run: async (service) => {
+      for (const query of ['node17', 'node18 value20', 'Which relation3 has node77?'])
+        await expect(service.call('POST', '/search', { text: query }, { tenant: 'window' }));
+    },
+  },
   post('/aggregate, groups', '/aggregate', () => ({
     operation: 'COUNT',
     predicate: 'edge',
@@ -433,6 +459,32 @@ const writes: Scenario[] = [
     { tenant: 'scopes' },
   ),
   post('decay', '/memory/decay', () => ({ threshold: 1 }), { tenant: 'scopes' }),
+  {
+    name: 'decay of long constants',
+    before: (service, { bodyBytes }) =>
+      importFacts(service, 'longDecay', Math.floor((6 * bodyBytes) / longConstant), (at) => long(at)),
+    run: async (service) => {
+      for (const dryRun of [true, true, true, false])
+        await expect(
+          service.call('POST', '/memory/decay', { threshold: 1, dryRun }, { tenant: 'longDecay' }),
+        );
+    },
+  },
+  {
+    name: 'decay of all facts, under a key',
+    before: (service, { facts: count }) => importFacts(service, 'keyed', count, edge),
+    run: async (service) => {
+      const headers = { 'idempotency-key': 'decay' };
+      for (let again = 0; again < 2; again++)
+        await expect(service.call('POST', '/memory/decay', { threshold: 1 }, { tenant: 'keyed', headers }));
+    },
+  },
+  {
+    name: 'decay of all facts',
+    before: (service, { facts: count }) => importFacts(service, 'decay', count, edge),
+    run: async (service) =>
+      void (await expect(service.call('POST', '/memory/decay', { threshold: 1 }, { tenant: 'decay' }))),
+  },
   {
     name: 'consolidation',
     before: (service, { batch }) =>

@@ -731,7 +731,7 @@ export type Decayed = {
   lowSalience: number;
   /** Facts stored in the view afterwards. */
   remaining: number;
-  /** The evicted atoms: expired ones first, each group by salience, then by atom; at most 64 MiB of them. */
+  /** The evicted atoms: expired ones first, each group by salience, then by atom; at most 64 MiB of them, and 4 MiB with an `Idempotency-Key`. */
   atoms: string[];
   /** Number of evicted atoms that are not listed, since the list would be longer; absent: none. */
   atomsOmitted?: number | undefined;

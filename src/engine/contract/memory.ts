@@ -276,7 +276,7 @@ export const decayedSchema = z.object({
   atoms: z
     .array(z.string())
     .describe(
-      'The evicted atoms: expired ones first, each group by salience, then by atom; at most 64 MiB of them',
+      'The evicted atoms: expired ones first, each group by salience, then by atom; at most 64 MiB of them, and 4 MiB with an `Idempotency-Key`',
     ),
   atomsOmitted: z
     .int()

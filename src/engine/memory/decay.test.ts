@@ -281,6 +281,17 @@ test('returns the first answer for the same Idempotency-Key', async () => {
   expect(await decayIn(nothing)).toEqual(none);
 });
 
+test('lists at most 4 MiB of atoms in an answer that is stored for an Idempotency-Key', async () => {
+  const session = await openSession();
+  await session.tellAll(Array.from({ length: 75 }, (_, at) => `p(${'x'.repeat(60_000)}${at + 10})`));
+  const keyed = session.as({ idempotency: { key: 'k', fingerprint: 'f' } });
+  const tried = await decayIn(keyed, { threshold: 1, dryRun: true });
+  const { generation, ...first } = await decayIn(keyed, { threshold: 1 });
+  expect({ ...first, atoms: first.atoms.length }).toMatchObject({ evicted: 75, atoms: 69, atomsOmitted: 6 });
+  expect(tried).toEqual({ ...first, generation: generation - 1, dryRun: true });
+  expect(await decayIn(keyed, { threshold: 1 })).toEqual({ ...first, generation });
+});
+
 test('evicts very many facts in one write, published as one reset', async () => {
   const session = await openSession();
   const many = Array.from({ length: 3000 }, (_, at) => `p(n${at}, n${at % 7})`);

@@ -51,6 +51,8 @@ type Answer = Omit<Decayed, 'generation'>;
 const rowsInSlice = 512;
 /** Bytes of the atoms that an answer lists, and of each beside its text. */
 const maxListedBytes = 64 * 1024 * 1024;
+/** The same of an answer that is stored for repeated requests: it is part of the record, and of what is remembered for a day. */
+const maxStoredBytes = 4 * 1024 * 1024;
 const bytesOfListed = 32;
 /** Constant use of the facts by questions can delay the write only this often. */
 const maxAttempts = 3;
@@ -64,7 +66,8 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
       const { generation, time } = context.reader;
       context.pacer.memory.refuseNothing();
       const evictions = await inOrder(context, await evictionsIn(context, wanted, evictionWith));
-      return { ...(await answerOf(context, wanted, evictions, time)), generation, dryRun: true };
+      const answer = await answerOf(context, wanted, evictions, time, listedBytesOf(caller));
+      return { ...answer, generation, dryRun: true };
     });
   const found = await live.reading(caller, unlimited, async (context) => {
     // The numbers alone: there may be millions.
@@ -96,8 +99,8 @@ async function decide(
   for (let attempt = 1; ; attempt++) {
     const { version } = tenant.uses;
     evictions = await inOrder(context, evictions);
-    const answer = await answerOf(context, wanted, evictions, time);
     const storesAnswer = caller.idempotency !== null;
+    const answer = await answerOf(context, wanted, evictions, time, listedBytesOf(caller));
     if (evictions.length === 0 && !tenant.facts.hasEnds(wanted.view) && !storesAnswer)
       return { answer, write: null };
     const { kept, retracted } = await numbersOf(evictions, endedKept(tenant.facts, time - historyMs), pacer);
@@ -255,11 +258,12 @@ async function answerOf(
   { view }: Wanted,
   evictions: readonly Eviction[],
   time: number,
+  listedBytes: number,
 ): Promise<Answer> {
   let expired = 0;
   for (const { fate } of evictions) if (fate === 'expired') expired++;
   const lowSalience = evictions.length - expired;
-  const atoms = await listed(context, evictions);
+  const atoms = await listed(context, evictions, listedBytes);
   const atomsOmitted = evictions.length - atoms.length;
   return {
     evicted: evictions.length,
@@ -272,14 +276,19 @@ async function answerOf(
   };
 }
 
-/** The atoms of the first evictions, up to `maxListedBytes`. */
+function listedBytesOf({ idempotency }: Caller): number {
+  return idempotency === null ? maxListedBytes : maxStoredBytes;
+}
+
+/** The atoms of the first evictions, up to so many bytes. */
 async function listed(
   { tenant: { facts }, pacer }: ReadContext,
   evictions: readonly Eviction[],
+  listedBytes: number,
 ): Promise<string[]> {
   const atoms: string[] = [];
   const meter = new ByteMeter();
-  let left = maxListedBytes;
+  let left = listedBytes;
   for (const { fact } of evictions) {
     const atom = renderIdentity(facts.identityOf(fact));
     left -= bytesOfListed + atom.length;

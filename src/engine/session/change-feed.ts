@@ -267,6 +267,8 @@ export interface Change {
  * would.
  */
 export const maxChangesPublished = 1000;
+/** So is one of facts whose constants have more bytes: a subscriber's queue takes hardly more, and rendering them one turn. */
+const maxBytesPublished = maxQueuedBytes / 2;
 
 /**
  * Assigns the event ids of one generation of a database. It is their only source; ids ascend in order of publication
@@ -343,7 +345,8 @@ export function factChanges(
   names: ArgumentNames,
   origin: Origin,
 ): Change[] {
-  if (changes.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
+  if (changes.length > maxChangesPublished || areLong(facts, changes))
+    return [change('reset', tenant, origin, {})];
   return Array.from(changes, ({ kind, fact }) => {
     const identity = facts.identityOf(fact);
     const { predicate, args, scope } = identity;
@@ -355,6 +358,17 @@ export function factChanges(
       scope,
     });
   });
+}
+
+function areLong({ dictionary }: FactStore, changes: readonly FactChange[] | FactChanges): boolean {
+  let left = maxBytesPublished;
+  for (const { fact } of changes) {
+    const { relation, row } = fact;
+    for (let position = 0; position < relation.arity; position++)
+      left -= dictionary.sizeOf((relation.columns[position] as Int32Array)[row] as number);
+    if (left < 0) return true;
+  }
+  return false;
 }
 
 /** The events for conclusions that a change withdrew, published after the change itself; null: too many to list. */

@@ -134,6 +134,20 @@ test('publishes a write of very many facts as a reset', async () => {
   expect(shown(await take(changes, 2))).toEqual(['1.0 reset', '2.0 fact.asserted p(last)']);
 });
 
+test('publishes a write of facts whose constants have more than 8 MiB as a reset', async () => {
+  const session = await openSession();
+  const changes = follow(session);
+  const long = (count: number, name: string): string[] =>
+    Array.from({ length: count }, (_, at) => `${name}(${'x'.repeat(60_000)}${at})`);
+  await session.tellAll(long(130, 'p'));
+  await session.tellAll(long(140, 'q'));
+  const events = await take(changes, 131);
+  expect(events.map(({ id, kind, data }) => `${id} ${kind} ${data.atom?.[0] ?? ''}`)).toEqual([
+    ...Array.from({ length: 130 }, (_, at) => `1.${at} fact.asserted p`),
+    '2.0 reset ',
+  ]);
+});
+
 test('publishes very many withdrawn conclusions as a reset', async () => {
   const session = await openSession();
   await session.teach('q(?x, ?y) :- p(?x), all(?y)');

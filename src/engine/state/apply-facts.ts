@@ -368,8 +368,9 @@ export class FactWriter {
   readonly #record: LogRecord;
   readonly #draft: Draft;
   readonly #generation: number;
-  readonly #retracted: FactRow[] = [];
-  readonly #ended: FactRow[] = [];
+  /** Numbers of facts: objects would outlive the slices, and the collector would copy them. */
+  readonly #retracted: number[] = [];
+  readonly #ended: number[] = [];
 
   constructor(database: DatabaseState, tenant: TenantState, record: LogRecord, draft: Draft) {
     this.#database = database;
@@ -390,7 +391,7 @@ export class FactWriter {
       if (++looked % rowsInSlice === 0) yield 'more';
       if (fact === null) continue;
       this.#tenant.facts.retract(fact, this.#generation);
-      this.#retracted.push(fact);
+      this.#retracted.push(numberOf(fact));
       this.#draft.changes.add(kind, fact);
     }
   }
@@ -401,7 +402,7 @@ export class FactWriter {
     for (const fact of rows) {
       if (++looked % rowsInSlice === 0) yield 'more';
       if (fact === null) continue;
-      this.#ended.push(fact);
+      this.#ended.push(numberOf(fact));
       this.#draft.changes.add('memory.evicted', fact);
     }
   }
@@ -413,7 +414,7 @@ export class FactWriter {
       if (++looked % rowsInSlice === 0) yield 'more';
       if (fact === null) continue;
       this.#tenant.facts.retract(fact, this.#generation);
-      this.#retracted.push(fact);
+      this.#retracted.push(numberOf(fact));
     }
   }
 
@@ -480,7 +481,11 @@ export class FactWriter {
     const { time, requestId } = this.#record;
     if (isChange) this.#draft.generation = this.#database.publish(this.#tenantName, time, requestId);
     if (this.#ended.length > 0) this.#tenant.facts.leavePresent(this.#ended);
-    for (const fact of this.#retracted) this.#tenant.uses.drop(fact);
-    for (const fact of this.#ended) this.#tenant.uses.drop(fact);
+    this.#tenant.uses.drop(this.#retracted);
+    this.#tenant.uses.drop(this.#ended);
   }
+}
+
+function numberOf({ relation, row }: FactRow): number {
+  return relation.number[row] as number;
 }

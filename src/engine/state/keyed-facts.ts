@@ -23,7 +23,8 @@ export class KeyedFacts {
   readonly #generation: number;
   readonly #time: number;
   readonly #draft: Draft;
-  readonly #retracted: FactRow[] = [];
+  /** Numbers of facts. */
+  readonly #retracted: number[] = [];
 
   constructor(
     generation: number,
@@ -92,7 +93,7 @@ export class KeyedFacts {
 
   /** Forgets the uses of what was retracted. Call it when the generation is published. */
   show(): void {
-    for (const fact of this.#retracted) this.#tenant.uses.drop(fact);
+    this.#tenant.uses.drop(this.#retracted);
   }
 
   #stored(fact: FactToStore): StoreOutcome {
@@ -115,7 +116,7 @@ export class KeyedFacts {
     const fact = this.#rowOf(by, holder);
     this.#list(fact, until, true);
     this.#facts.retract(fact, this.#generation);
-    this.#retracted.push(fact);
+    this.#retracted.push(fact.relation.number[fact.row] as number);
     this.#draft.changes.add('fact.superseded', fact);
   }
 

@@ -68,6 +68,12 @@ export interface Selection {
 const maxScopesLookedUp = 8;
 /** Rows scanned at most in one turn: a million rows of one key may be dead, or of other scopes. */
 const maxScanned = 2_048;
+/**
+ * A look-up adds at most this many rows to an index that lacks some, or one of so many parts of them, and scans the rest:
+ * an index over a million rows takes longer than a turn may.
+ */
+const minRowsTakenIn = 0x10000;
+const maxTakesIn = 16;
 const noPairs: Selection['equal'] = [];
 /** Of the look-up that is under way: a typed array for each would cost more than the rest of its compilation. */
 const keyOfLookUp = new Int32Array(16);
@@ -156,7 +162,7 @@ export function* selectedRows(
 
 /**
  * The rows of a selection with a key, newest first. Returns null if there are more than `maxFound`, or if more
- * than `maxSeen` must be looked at.
+ * than `maxSeen` must be looked at. An index is made in parts, one with each look-up.
  */
 export function indexedRows(
   { positions, key, equal }: Selection,
@@ -167,13 +173,17 @@ export function indexedRows(
 ): number[] | null {
   const { columns, count } = rows;
   const index = rows.indexToUse === undefined ? rows.index(positions) : rows.indexToUse(positions);
-  if (index !== null && index.rows < count) index.takeIn(count, count);
-  const before = (from: number): number => lastWithKey(columns, positions, key, from, 0);
+  index?.takeIn(count, Math.max(minRowsTakenIn, Math.ceil(count / maxTakesIn)));
+  const indexed = index === null ? 0 : index.rows;
+  const before = (from: number): number => {
+    const next = lastWithKey(columns, positions, key, from, indexed);
+    return next > indexed || index === null ? next : index.first(key);
+  };
   const found: number[] = [];
   let seen = 0;
-  for (let next = index === null ? before(count) : index.first(key); next !== 0; ) {
+  for (let next = before(count); next !== 0; ) {
     const row = next - 1;
-    next = index === null ? before(row) : (index.next[row] as number);
+    next = row >= indexed ? before(row) : ((index as ChainIndex).next[row] as number);
     if (++seen > maxSeen) return null;
     if (!isWanted(row) || !areEqual(rows.columns, row, equal)) continue;
     if (found.push(row) > maxFound) return null;

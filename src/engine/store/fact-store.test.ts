@@ -4,6 +4,7 @@ import { equalPositions, lookUpFew } from './fact-matching.ts';
 import { type FactBlock, FactBlockBuilder, framesOf } from './fact-block.ts';
 import { type StoreSink, storeAll } from './fact-load.ts';
 import { type FactPattern, FactStore, type FactToStore, type StoreOutcome } from './fact-store.ts';
+import type { StoredRelation } from './stored-relation.ts';
 
 function fact(predicate: string, args: readonly string[], changes: Partial<FactToStore> = {}): FactToStore {
   return { predicate, args, truthVal: true, scope: null, ...changes };
@@ -272,6 +273,27 @@ test('looks for few facts among a limited number of rows of a key', () => {
   // An atom is found directly, however many facts share its arguments.
   expect(few(behindDead(2_048), ['a', 'b'])).toEqual(['a,b']);
   expect(few(behindDead(2_048), ['a', 'd7'])).toEqual([]);
+});
+
+test('makes a large index in parts, one with each look-up, and finds the same facts meanwhile', () => {
+  const store = new FactStore(0);
+  const rows = 140_000;
+  const expected = new Map<string, string[]>();
+  const add = (at: number): void => {
+    const key = `b${at % 9_000}`;
+    store.store(fact('p', [`a${at}`, key]), 1, 0);
+    expected.set(key, [...(expected.get(key) ?? []), `a${at},${key}`]);
+  };
+  for (let at = 0; at < rows; at++) add(at);
+  const relation = store.relation('p', 2, false) as StoredRelation;
+  const indexed: number[] = [];
+  for (let lookUp = 0; lookUp < 4; lookUp++) {
+    for (const key of [`b${lookUp * 7}`, 'b8999']) expect(few(store, ['?x', key])).toEqual(expected.get(key));
+    indexed.push(relation.indexToBuild([1]).rows);
+    add(rows + lookUp);
+  }
+  // The first look-ups scan.
+  expect(indexed).toEqual([0, 131_072, 140_002, 140_003]);
 });
 
 test('counts invisible rows as scanned too: of other times, and unequal ones for a repeated variable', () => {

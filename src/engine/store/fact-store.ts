@@ -433,9 +433,9 @@ export class FactStore {
   }
 
   /** Takes facts whose validity has ended out of the present; the past keeps them. */
-  leavePresent(ended: readonly FactRow[]): void {
+  leavePresent(ended: readonly number[]): void {
     this.version++;
-    for (const fact of ended) this.past.add(numberOf(fact));
+    for (const number of ended) this.past.add(number);
   }
 
   get mergeBases(): MergeBases {

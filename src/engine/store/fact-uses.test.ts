@@ -30,7 +30,7 @@ test('starts again for a fact retracted and asserted again', () => {
   const stored = store.store(fact, 1, 1000);
   uses.note(stored, 1000, 2000);
   store.retract(stored, 2);
-  uses.drop(stored);
+  uses.drop([stored.relation.number[stored.row] as number]);
   const again = store.store(fact, 3, 5000);
   expect(uses.of(again, 5000)).toEqual({ count: 1, first: 5000, latest: [5000] });
 });
@@ -50,7 +50,7 @@ test('uses that are noted later count for whoever reads them, as if they had bee
     const number = prng.below(facts.length);
     const used = present(facts[number], 'it is one of them');
     const kind = prng.below(80);
-    if (kind < 3) for (const uses of [later, atOnce]) uses.drop(used);
+    if (kind < 3) for (const uses of [later, atOnce]) uses.drop([used.relation.number[used.row] as number]);
     else if (kind === 3) for (const uses of [later, atOnce]) uses.turnBack(time - 20);
     else if (kind === 4) for (const uses of [later, atOnce]) uses.note(used, 1000 + number, time);
     else if (kind === 5) expect(later.isNoted(number)).toBe(atOnce.isNoted(number));

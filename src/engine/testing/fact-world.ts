@@ -123,7 +123,7 @@ export class FactWorld {
     const generation = this.database.lastGeneration + 1;
     this.facts.retract(held, generation);
     this.database.advance(this.time, 'request');
-    this.uses.drop(held);
+    this.uses.drop([held.relation.number[held.row] as number]);
   }
 
   #use(): void {

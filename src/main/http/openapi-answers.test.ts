@@ -449,7 +449,11 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
       .filter((code) => ['NoOwner', 'OutcomeUnknown', 'HistoryChanged', 'TransactionLost'].includes(code))
       .map((code) => `${name} ${code}`),
   ),
-  'it takes the nodes of a store, as in ../service/nodes.test.ts': ['moveLog success', 'moveLog NotFound'],
+  'it takes the nodes of a store, as in ../service/nodes.test.ts': [
+    'moveLog success',
+    'moveLog NotFound',
+    'moveLog DatabaseNotFound',
+  ],
   'there is no follower yet that would refuse a write': table
     .filter(([, { kind }]) => kind === 'write')
     .map(([name]) => `${name} NotLeader`),

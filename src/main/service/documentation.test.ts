@@ -141,7 +141,7 @@ const notRun = {
   'docs/command-line.md': 1,
   'docs/how-to/backup.md': 3,
   'docs/how-to/follower.md': 3,
-  'docs/how-to/postgresql.md': 4,
+  'docs/how-to/postgresql.md': 5,
   'docs/how-to/keys-and-tls.md': 3,
   'docs/how-to/read-a-plan.md': 1,
   'docs/language-models.md': 3,
