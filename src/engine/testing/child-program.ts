@@ -1,7 +1,7 @@
 /** Runs a TypeScript program of this project in its own process, for tests that need a second process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -17,7 +17,7 @@ export interface Child {
 
 /**
  * Bundles the program for Node, including its packages, and returns the path of the bundle, in a temporary
- * folder.
+ * folder, where it finds what packages keep in files, such as the vocabulary of tokens.
  */
 export async function bundleProgram(source: URL): Promise<string> {
   const outDir = await mkdtemp(join(tmpdir(), 'corollary-program-'));
@@ -33,6 +33,10 @@ export async function bundleProgram(source: URL): Promise<string> {
       rollupOptions: { output: { entryFileNames: 'program.mjs' } },
     },
   });
+  await symlink(
+    fileURLToPath(new URL('../../../node_modules', import.meta.url)),
+    join(outDir, 'node_modules'),
+  );
   return join(outDir, 'program.mjs');
 }
 

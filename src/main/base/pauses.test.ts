@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 const shortWork = new Set([
   'engine/base/serving.ts',
   'engine/log/journal.ts',
+  'engine/log/postgres-logs.ts',
   'main/bridge/run-bridge.ts',
   'main/http/answers.ts',
   'main/http/body.ts',

@@ -21,6 +21,8 @@ it('parses a command with its words and options, in any order', () => {
     dryRun: false,
     entity: null,
     actor: null,
+    as: null,
+    at: null,
     limit: null,
     rules: false,
     escape: null,
