@@ -39,8 +39,8 @@ const views = [
   '/settings',
 ];
 
-/** Names of the product, of variables and of what is there from the beginning, units, and times, which the browser writes. */
-const same = /Corollary|\w\(\?|ENCRYPTION_KEY|\bdefault\b|[KMG]iB|\b(?:ago|AM|PM)\b|\d{4}/;
+/** Names of the product, of variables and of what is there from the beginning, ids, units, and times, which the browser writes. */
+const same = /Corollary|\w\(\?|ENCRYPTION_KEY|\bdefault\b|\b[\da-f]{32}\b|[KMG]iB|\b(?:ago|AM|PM)\b|\d{4}/;
 
 /** Texts in Latin letters that are on the page, except those of code, which is the same in every language. */
 function latinTexts(page: Page): Promise<string[]> {
