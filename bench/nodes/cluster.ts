@@ -68,10 +68,11 @@ export class Cluster {
     return JSON.parse(await must(this.node(at).address, { method: 'GET', path: '/admin/nodes' })) as NodeList;
   }
 
-  /** The number of the node that has the log, as this one sees it; -1: none. */
+  /** The number of the node that has the log of the database `default`, as this one sees it; -1: none. */
   async owner(from = 0): Promise<number> {
-    const { log, nodes } = await this.list(from);
-    const address = nodes.find(({ id }) => id === log?.owner)?.address;
+    const { databases, nodes } = await this.list(from);
+    const owner = databases.find(({ name }) => name === 'default')?.owner;
+    const address = nodes.find(({ id }) => id === owner)?.address;
     return this.nodes.findIndex((node) => node.address === address);
   }
 

@@ -9,7 +9,7 @@ export type Interruption = 'killed' | 'stopped' | 'ended' | 'moved';
 
 /** One interruption, in milliseconds from its beginning. */
 export interface Interrupted {
-  /** Until another node had the log, by PostgreSQL's clock. */
+  /** Until another node said that it has the log of the database, which it is asked every 20 ms. */
   readonly takenMs: number;
   /** Until the next write was stored and answered. */
   readonly storedMs: number;
@@ -77,10 +77,9 @@ export async function interrupt(cluster: Cluster, what: Interruption): Promise<I
     const owner = await cluster.owner();
     const other = (owner + 1) % cluster.nodes.length;
     const at = performance.now();
-    const wall = Date.now();
     const restore = await begin(cluster, what, owner, other);
     // A write that was under way may be answered from before.
-    const takenMs = await takenAt(cluster, other, wall);
+    const takenMs = (await takenAt(cluster, other, owner)) - at;
     const stored = await writers.answered(at + takenMs, 1);
     const all = await writers.answered(at + takenMs, what === 'stopped' ? writerCount - 1 : writerCount);
     await restore();
@@ -112,18 +111,17 @@ async function begin(
       const to = (await cluster.list(owner)).nodes.find(
         ({ address }) => address === cluster.node(other).address,
       );
-      await must(node.address, { path: '/admin/nodes/move', body: { to: to?.id } });
+      await must(node.address, { path: '/admin/nodes/move', body: { to: to?.id, database: 'default' } });
       return async () => {};
     }
   }
 }
 
-/** Milliseconds from then until another node took the log. */
-async function takenAt(cluster: Cluster, from: number, wall: number): Promise<number> {
+/** When another node than the owner had the log, by `performance.now`, as the node `from` sees it. */
+async function takenAt(cluster: Cluster, from: number, owner: number): Promise<number> {
   for (;;) {
-    const { log } = await cluster.list(from);
-    if (log !== null && log.owner !== null && (log.ownedSince ?? 0) > wall)
-      return (log.ownedSince ?? 0) - wall;
+    const now = await cluster.owner(from);
+    if (now >= 0 && now !== owner) return performance.now();
     await pause(20);
   }
 }
