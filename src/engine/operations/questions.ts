@@ -6,20 +6,13 @@ import { JsonText } from '../base/json-text.ts';
 import { runInSlices } from '../base/slices.ts';
 import { requireRule, ruleToStore, storedRule } from '../commit/prepare-rules.ts';
 import type { AggregateInput, AggregateResult } from '../contract/aggregation.ts';
-import type {
-  ExplainInput,
-  Explanation,
-  Trace,
-  TraceInput,
-  WhatIfInput,
-  WhatIfResult,
-} from '../contract/explanation.ts';
+import type { ExplainInput, Explanation, WhatIfInput, WhatIfResult } from '../contract/explanation.ts';
 import type { PredicateList, QueryInput, QueryResult } from '../contract/facts.ts';
 import type { Answer, AskInput } from '../contract/inference.ts';
-import { isVariable, type Rule } from '../contract/language.ts';
-import type { PlanAnswer } from '../contract/plan.ts';
+import { isVariable, type Literal, type Rule } from '../contract/language.ts';
 import type { StoredRule, ValidateResult } from '../contract/rules.ts';
 import { Program, relationsRead } from '../datalog/model/program.ts';
+import type { RemoteReads } from '../reasoning/messages.ts';
 import { type Reach, shapeOfQuestion } from '../reasoning/reasoning-threads.ts';
 import { diagnosis } from '../language/diagnose.ts';
 import { isPositiveAtom, relationKey, relationOf } from '../language/terms.ts';
@@ -238,43 +231,31 @@ export async function whatIfForText(
   );
 }
 
-/** How a question would be evaluated. It may come from a reasoning thread, a long one as text. */
-export async function planForText(
-  engine: ReadingEngine,
-  caller: Caller,
-  input: AskInput,
-): Promise<PlanAnswer | JsonText> {
-  const body = bodyOf(input);
-  return engine.live.asQuestion(caller, input, (timed) =>
-    hereOrThere(engine, caller, timed, {
-      kind: 'plan',
-      input,
-      shape: shapeOfQuestion(input, body, 'plan'),
-      about: [],
-      reach: (now) => ({ goals: [], relations: now.reader.program.below(relationsRead(body)) }),
-      here: (context) => planOf(context, input, body),
-    }),
-  );
+/** A read that shows an evaluation. It may come from a reasoning thread, a long one as text. */
+function evaluationForText<Kind extends 'plan' | 'trace', Result>(
+  kind: Kind,
+  show: (context: ReadContext, input: RemoteReads[Kind], body: readonly Literal[]) => Promise<Result>,
+) {
+  return (engine: ReadingEngine, caller: Caller, input: RemoteReads[Kind]): Promise<Result | JsonText> => {
+    const body = bodyOf(input);
+    return engine.live.asQuestion(caller, input, (timed) =>
+      hereOrThere(engine, caller, timed, {
+        kind,
+        input,
+        shape: shapeOfQuestion(input, body, kind),
+        about: [],
+        reach: (now) => ({ goals: [], relations: now.reader.program.below(relationsRead(body)) }),
+        here: (context) => show(context, input, body),
+      }),
+    );
+  };
 }
 
-/** How a question is evaluated, rule by rule. It may come from a reasoning thread, a long one as text. */
-export async function traceForText(
-  engine: ReadingEngine,
-  caller: Caller,
-  input: TraceInput,
-): Promise<Trace | JsonText> {
-  const body = bodyOf(input);
-  return engine.live.asQuestion(caller, input, (timed) =>
-    hereOrThere(engine, caller, timed, {
-      kind: 'trace',
-      input,
-      shape: shapeOfQuestion(input, body, 'trace'),
-      about: [],
-      reach: (now) => ({ goals: [], relations: now.reader.program.below(relationsRead(body)) }),
-      here: (context) => trace(context, input, body),
-    }),
-  );
-}
+/** How a question would be evaluated. */
+export const planForText = evaluationForText('plan', planOf);
+
+/** How a question is evaluated, rule by rule. */
+export const traceForText = evaluationForText('trace', trace);
 
 /** Relations whose conclusions become known, with all below them. */
 function cone({ reader }: ReadContext, goals: readonly string[]): Reach {

@@ -9,7 +9,8 @@ const aliasesInMessage = 256;
 
 /**
  * Posts what reads need that rank or show by salience: the uses of all facts, the times of generations and of restored facts,
- * the aliases, and the order of relations, in which facts are found that are equally near; at first all of it, then what changed. A use that was noted before a question is posted before it.
+ * the aliases, and the order of relations, in which facts are found that are equally near; at first all of it, then what
+ * changed. A use that was noted before a question is posted before it.
  */
 export class SalienceFeed {
   readonly #copy: number;

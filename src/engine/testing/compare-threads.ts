@@ -106,28 +106,35 @@ async function compareOthers(
     rules: prng.chance(0.5),
   };
   const format = prng.pick(['ndjson', 'datalog', 'csv', 'ntriples', 'spreadsheet'] as const);
-  const looked = async (): Promise<string[]> => {
+  await compareReads(threadHost, [
+    () => engine.explain(fuzzCaller, explainInputSchema.parse({ ...atom, mode: 'why', ...scope })),
+    () =>
+      engine.explain(
+        fuzzCaller,
+        explainInputSchema.parse({ ...atom, args: ground, mode: 'whyNot', ...scope }),
+      ),
+    () => engine.aggregate(fuzzCaller, aggregateInputSchema.parse(counted)),
+    () => engine.aggregate(fuzzCaller, aggregateInputSchema.parse(any)),
+    () => engine.query(fuzzCaller, queryInputSchema.parse({ predicate, args, ...scope })),
+    () => engine.whatIf(fuzzCaller, whatIfInputSchema.parse(supposed)),
+    () => exported(engine, { choice, format }),
+  ]);
+}
+
+/** Compares what these reads answer, or are refused with, on a thread and in place. */
+async function compareReads(
+  threadHost: ComparedThreads,
+  reads: readonly (() => Promise<unknown>)[],
+): Promise<void> {
+  const answers = async (): Promise<string[]> => {
     const outcomes: unknown[] = [];
-    for (const look of [
-      () => engine.explain(fuzzCaller, explainInputSchema.parse({ ...atom, mode: 'why', ...scope })),
-      () =>
-        engine.explain(
-          fuzzCaller,
-          explainInputSchema.parse({ ...atom, args: ground, mode: 'whyNot', ...scope }),
-        ),
-      () => engine.aggregate(fuzzCaller, aggregateInputSchema.parse(counted)),
-      () => engine.aggregate(fuzzCaller, aggregateInputSchema.parse(any)),
-      () => engine.query(fuzzCaller, queryInputSchema.parse({ predicate, args, ...scope })),
-      () => engine.whatIf(fuzzCaller, whatIfInputSchema.parse(supposed)),
-      () => exported(engine, { choice, format }),
-    ])
-      outcomes.push(await look().catch((error: unknown) => String(error)));
+    for (const read of reads) outcomes.push(await read().catch((error: unknown) => String(error)));
     return outcomes.map(timeless);
   };
   threadHost.afterMs = 0;
-  const there = await looked();
+  const there = await answers();
   threadHost.afterMs = Number.POSITIVE_INFINITY;
-  expect(there).toEqual(await looked());
+  expect(there).toEqual(await answers());
 }
 
 /**
@@ -150,20 +157,11 @@ async function compareRankings(
     () => engine.recall(fuzzCaller, recallInputSchema.parse({ ...choice, query: text })),
     () => engine.search(fuzzCaller, searchInputSchema.parse({ text, ...viewFields(view) })),
   ];
-  const looked = async (): Promise<string[]> => {
-    const outcomes: unknown[] = [];
-    for (const look of [
-      () => engine.optimizeContext(fuzzCaller, optimizeInputSchema.parse({ ...wanted, goals: [atom] })),
-      () => engine.recall(fuzzCaller, recallInputSchema.parse(choice)),
-      ...(isFresh ? byWords : []),
-    ])
-      outcomes.push(await look().catch((error: unknown) => String(error)));
-    return outcomes.map(timeless);
-  };
-  threadHost.afterMs = 0;
-  const there = await looked();
-  threadHost.afterMs = Number.POSITIVE_INFINITY;
-  expect(there).toEqual(await looked());
+  await compareReads(threadHost, [
+    () => engine.optimizeContext(fuzzCaller, optimizeInputSchema.parse({ ...wanted, goals: [atom] })),
+    () => engine.recall(fuzzCaller, recallInputSchema.parse(choice)),
+    ...(isFresh ? byWords : []),
+  ]);
 }
 
 /**
