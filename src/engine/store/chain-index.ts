@@ -346,12 +346,14 @@ export function lastWithKey(
 ): number {
   const column = columns[positions[0] as number] as Int32Array;
   const value = key[0] as number;
-  for (let cursor = from; cursor > end; cursor--) {
-    const row = cursor - 1;
+  for (let row = from - 1; row >= end; row--) {
+    // The library's loop needs no warm-up, but has no end before the first row.
+    if (end === 0) row = column.lastIndexOf(value, row);
+    if (row < end) break;
     if (column[row] !== value) continue;
     let at = 1;
     while (at < positions.length && (columns[positions[at] as number] as Int32Array)[row] === key[at]) at++;
-    if (at === positions.length) return cursor;
+    if (at === positions.length) return row + 1;
   }
   return end;
 }
@@ -363,6 +365,7 @@ interface Scans {
 }
 
 function isOver(positions: readonly number[], other: readonly number[]): boolean {
+  if (positions === other) return true;
   if (positions.length !== other.length) return false;
   for (let index = 0; index < positions.length; index++) if (positions[index] !== other[index]) return false;
   return true;
