@@ -22,6 +22,7 @@ import {
   rowsOfAtom,
   type ScopeChoice,
 } from './fact-matching.ts';
+import type { FetchedRun } from './fact-extras.ts';
 import {
   areAlike,
   boundsAfter,
@@ -34,6 +35,7 @@ import {
   sameJson,
   versionAfter,
 } from './fact-to-store.ts';
+import { noteAppended } from './appended-facts.ts';
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { tupleAt } from './tuples.ts';
@@ -41,7 +43,7 @@ import { PastFacts, type PastNumbers } from './past-facts.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { noteRestored } from './restored-facts.ts';
 import { RelationNames } from './relation-names.ts';
-import { type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
+import { type Bounds, StoredRelation } from './stored-relation.ts';
 import type { StoredAmounts } from './stored-amounts.ts';
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
@@ -283,30 +285,21 @@ export class FactStore {
   }
 
   /**
-   * Stores facts without validity and metadata, from one index of a fetched run up to another or the first that has a
-   * version; returns how many. See `StoredRelation.appendNew`.
+   * Stores new facts, from one index of a fetched run up to another or the first that has a version; returns how many. See
+   * `StoredRelation.appendNew`.
    */
-  appendNew(
-    relation: StoredRelation,
-    { ids, start, scopes, from, end }: FetchedRun,
-    generation: number,
-    time: number,
-  ): number {
+  appendNew(relation: StoredRelation, run: FetchedRun, generation: number, time: number): number {
+    const { scopes, from, end, extras } = run;
     if (this.numbers.isPassing) return 0;
     this.#settle(time);
     this.numbers.reserve(end - from);
     const row = relation.count;
-    const added = relation.appendNew({ ids, start, scopes, from, end }, generation, this.numbers.count);
-    if (added === 0) return 0;
-    this.version += added;
-    const number = this.numbers.giveAll(relation.storeIndex, generation, row, added);
-    this.boundaries.note(number, openBounds.from, openBounds.until, time);
-    for (let one = 0; one < added; one++) {
-      const scope = scopes[from + one] as number;
-      if (scope !== 0) this.scopes.asserted(scope, number + one, openBounds.until, time, generation);
-      this.amounts?.added(relation, row + one);
-    }
-    return added;
+    const count = relation.appendNew(run, generation, this.numbers.count);
+    if (count === 0) return 0;
+    this.version += count;
+    const number = this.numbers.giveAll(relation.storeIndex, generation, row, count);
+    noteAppended(this, { relation, row, number, count, scopes, from, extras, generation, time });
+    return count;
   }
 
   /**

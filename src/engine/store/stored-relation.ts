@@ -16,6 +16,8 @@ import {
 } from './enlarging.ts';
 import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import { KeyIndex } from './key-index.ts';
+import { type FetchedRun, fromAt, untilAt } from './fact-extras.ts';
+import { MetadataColumn } from './metadata-column.ts';
 import { SortedRuns } from './sorted-runs.ts';
 import { tupleAt } from './tuples.ts';
 
@@ -23,15 +25,6 @@ import { tupleAt } from './tuples.ts';
 export interface Bounds {
   readonly from: number;
   readonly until: number;
-}
-
-/** Of the facts that `StoredRelation.fetch` was last called with: those from index `from` up to, not including, `end`. */
-export interface FetchedRun {
-  readonly ids: Int32Array;
-  readonly start: number;
-  readonly scopes: Int32Array;
-  readonly from: number;
-  readonly end: number;
 }
 
 /** Rows whose numbers differ only in this many low bits form a block. */
@@ -66,7 +59,7 @@ export class StoredRelation {
   validUntil: Float64Array | null = null;
   /** The tenant's fact number, which all versions of a fact share. */
   number: Int32Array = new Int32Array(16);
-  readonly metadata = new NumberMap<Metadata>();
+  readonly metadata = new MetadataColumn();
   /** By block of rows: the last generation in which one of them died; null until one does. */
   #lastDeaths: Float64Array | null = null;
   /** The last generation with a change, and its net change of live rows. */
@@ -132,7 +125,13 @@ export class StoredRelation {
     if (this.#enlarging !== null)
       for (const column of [...this.#enlarging.ints, ...this.#enlarging.floats])
         bytes += column?.larger.byteLength ?? 0;
-    return bytes + this.#indexes.bytes + (this.#copies?.bytes ?? 0) + (this.#keyIndex?.bytes ?? 0);
+    return (
+      bytes +
+      this.metadata.bytes +
+      this.#indexes.bytes +
+      (this.#copies?.bytes ?? 0) +
+      (this.#keyIndex?.bytes ?? 0)
+    );
   }
 
   /** True if its rows, including dead ones, are of several scopes: only then can an atom have copies. */
@@ -255,10 +254,11 @@ export class StoredRelation {
   }
 
   /**
-   * Adds facts that are always valid and have no metadata: those of the run, or those before the first that has a version.
+   * Adds facts that have no version: those of the run, or those before the first that has one.
    * Their numbers are consecutive from `number` on. Returns how many it added.
    */
-  appendNew({ ids, start, scopes, from, end }: FetchedRun, generation: number, number: number): number {
+  appendNew(run: FetchedRun, generation: number, number: number): number {
+    const { ids, start, scopes, from, end, extras } = run;
     const first = this.count;
     assert(this.#births.last <= generation, 'rows are born in the order of generations');
     let next = start + from * this.arity;
@@ -276,7 +276,8 @@ export class StoredRelation {
       this.#noteScope(row);
       if (row === first) this.#births.add(row, generation);
       this.number[row] = number + row - first;
-      this.#setValidity(row, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+      this.#setValidity(row, fromAt(extras, at), untilAt(extras, at));
+      if (extras !== null) extras.columns.putMetadata(extras.first + at, this.metadata, row);
       if (this.death !== null) this.death[row] = Number.POSITIVE_INFINITY;
       this.#slots.put(slot, hash, row);
       this.#added(row);
@@ -790,7 +791,8 @@ export class Compaction {
     tupleAt(of, row, this.#identity);
     const { from, until } = of.boundsOf(row);
     const [birth, number] = [of.bornIn(row), of.number[row] as number];
-    const moved = fresh.append(this.#identity, birth, number, from, until, of.metadata.get(row) ?? null);
+    const moved = fresh.append(this.#identity, birth, number, from, until, null);
+    fresh.metadata.copy(moved, of.metadata, row);
     if (death !== Number.POSITIVE_INFINITY) fresh.kill(moved, death);
     return moved;
   }

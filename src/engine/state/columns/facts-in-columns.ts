@@ -7,7 +7,6 @@
  */
 import { NumberMap } from '../../base/number-map.ts';
 import type { Slices } from '../../base/slices.ts';
-import type { Metadata } from '../../contract/facts.ts';
 import { Dictionary } from '../../store/dictionary.ts';
 import type { PinnedEnds, ArchivedVersions } from '../../store/version-archive.ts';
 import type { NumberedFacts } from '../../store/fact-numbers.ts';
@@ -305,9 +304,7 @@ async function* writeMetadata(
   yield* columns.int32(indexes.length, (piece, from) =>
     piece.set(indexes.subarray(from, from + piece.length)),
   );
-  yield* columns.texts(
-    mapped(indexes, (index) => encoder.encode(JSON.stringify(relation.metadata.get(rowOf(index))))),
-  );
+  yield* columns.texts(mapped(indexes, (index) => relation.metadata.jsonOf(rowOf(index))));
 }
 
 /** Notes where the facts with these numbers are: in consecutive rows from `first` on. */
@@ -349,7 +346,7 @@ async function readRelation(columns: ColumnReader, slices: Slices): Promise<Stor
   if (!head.hasMetadata) return relation;
   const indexes = await columns.int32();
   await columns.texts((text, at) => {
-    relation.metadata.set(indexes[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
+    relation.metadata.setJson(indexes[at] as number, text, 0, text.length);
   });
   return relation;
 }
