@@ -17,7 +17,7 @@ import type { FactRow } from '../store/fact-store.ts';
 import type { ReadingEngine } from './engine-context.ts';
 
 /** A read of this kind, here and elsewhere. */
-interface Movable<Kind extends keyof RemoteReads, Result> {
+export interface Movable<Kind extends keyof RemoteReads, Result> {
   readonly kind: Kind;
   readonly input: RemoteReads[Kind];
   /** Equal for reads that take about as long. */
@@ -62,6 +62,23 @@ export function hereOrThere<Kind extends keyof RemoteReads, Result>(
     const answer = value as Result;
     return taken?.(answer, moved) ?? answer;
   });
+}
+
+/** Reads here or on a reasoning thread, which writes a long answer as text. */
+export function rankedAsText<Kind extends keyof RemoteReads, Result>(
+  engine: ReadingEngine,
+  caller: Caller,
+  limits: ReadLimits,
+  read: Movable<Kind, Result>,
+): Promise<Result | JsonText> {
+  return begun<Kind, Result | JsonText>(
+    engine,
+    caller,
+    limits,
+    read,
+    rankingFactor,
+    async ({ value }) => value as Result | JsonText,
+  );
 }
 
 /** Reads here or on a reasoning thread, whose answer is parsed in slices. */

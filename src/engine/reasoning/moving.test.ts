@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { TextFormatName } from '../read/export-formats.ts';
+import { JsonText } from '../base/json-text.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
 import { optimizeInputSchema } from '../contract/context.ts';
 import { aliasInputSchema } from '../contract/entities.ts';
@@ -225,4 +226,24 @@ test('a query in a transaction stays here', async () => {
   const { id } = await session.engine.begin(session.caller);
   expect(await session.as({ transaction: id }).query('edge(?x, ?y)')).toHaveLength(8);
   expect(threads.asked).toBe(0);
+});
+
+test('a long window is sent as the thread wrote it, unless a session keeps it or it is wanted as lines', async () => {
+  const { session, threads } = await open();
+  const { engine, caller } = session;
+  await session.tellAll(chainOf(200));
+  const asked = async (fields: Fields): Promise<unknown> =>
+    engine.optimizeContextForText(
+      caller,
+      optimizeInputSchema.parse({ goals: [{ predicate: 'path', args: ['n0', '?y'] }], maxFacts: 300, ...fields }),
+    );
+  const text = await asked({});
+  expect(threads.asked).toBe(1);
+  expect(text).toBeInstanceOf(JsonText);
+  threads.afterMs = Number.POSITIVE_INFINITY;
+  expect(written((text as JsonText).value())).toBe(written(await asked({})));
+  threads.afterMs = 0;
+  expect(await asked({ sessionId: 'one' })).not.toBeInstanceOf(JsonText);
+  expect(await asked({ format: 'text' })).not.toBeInstanceOf(JsonText);
+  expect(threads.asked).toBe(3);
 });

@@ -5,6 +5,7 @@ import { type Answer, askInputSchema } from '../contract/inference.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
 import { entityInputSchema } from '../contract/entities.ts';
 import { explainInputSchema } from '../contract/explanation.ts';
+import { optimizeInputSchema } from '../contract/context.ts';
 import { memoryStatsQuerySchema } from '../contract/memory.ts';
 import { ruleInputSchema } from '../contract/rules.ts';
 import { factInputSchema } from '../contract/facts.ts';
@@ -289,6 +290,28 @@ test('what a thread concluded is withdrawn and depends as what was concluded her
   await session.engine.ask(session.caller, askInput('edge(n0, n1)'));
   await expect.poll(() => seen).toContain('path(n0, n2)');
   expect(new Set(seen).size).toBe(seen.length);
+});
+
+test('what a window for a query concluded on a thread is withdrawn and depends as what it concluded here', async () => {
+  const seen = async (withThread: boolean): Promise<object> => {
+    const { session, threads } = await openWithThreads();
+    const events: string[] = [];
+    session.engine.subscribe(({ kind, data }) => {
+      if (kind === 'conclusion.withdrawn') events.push(data.atom ?? '');
+    });
+    threads.afterMs = withThread ? 0 : Number.POSITIVE_INFINITY;
+    await teachPath(session);
+    await session.tellAll(chainOf(4));
+    const input = optimizeInputSchema.parse({ query: 'the path of n1 to n4' });
+    await session.engine.optimizeContext(session.caller, input);
+    expect(threads.asked).toBe(withThread ? 1 : 0);
+    const edge = { unscoped: true, dependents: 'known' } as const;
+    const { dependents } = await session.forget('edge(n2, n3)', edge);
+    await expect.poll(() => events).toContain('path(n1, n4)');
+    return { dependents, events: events.toSorted() };
+  };
+  const there = await seen(true);
+  expect(there).toEqual(await seen(false));
 });
 
 test('what a thread concluded is counted, and depends on facts, as what was concluded here', async () => {
