@@ -2,8 +2,8 @@
  * Reads that can move to a reasoning thread.
  *
  * Such a read begins here. If it takes long, or reads of its shape did, it begins again on the thread, where the task of
- * its name does the same over the copy. The facts that it used are noted here. It waits for no copy: without one it goes on here
- * while what it reaches is copied for those after it.
+ * its name does the same over the copy. The facts that it used are noted here. It waits for no copy of many facts:
+ * without one it goes on here while what it reaches is copied for those after it.
  */
 import type { Caller } from '../base/caller.ts';
 import { JsonText } from '../base/json-text.ts';
@@ -107,17 +107,17 @@ async function begun<Kind extends keyof RemoteReads, Result>(
   if (threads === null || caller.transaction !== null) return stay();
   const evicts = factor === 1;
   const isHeavy = threads.isHeavy(caller, shape);
-  if (threads.afterMs > 0 && !(isHeavy && threads.hasTaken(caller, reach))) {
+  if (threads.afterMs > 0 && !(isHeavy && threads.isAtHand(caller, reach))) {
     let pinned: ReadContext | null = null;
-    /** It stays here, and there is a copy for others, or it is being made. */
+    /** It has done too much to do it again, and there is a copy for those after it, or it is being made. */
     let isSettled = false;
     const isDue = (workedMs: number): boolean => {
       if (isSettled || pinned === null) return false;
-      const hasTaken = threads.hasTaken(caller, reach);
-      if (hasTaken && workedMs < threads.untilMs) return true;
-      if (workedMs < threads.afterMs * factor) return false;
+      const isAtHand = threads.isAtHand(caller, reach);
+      const isEarly = workedMs < threads.untilMs;
+      if (isEarly || workedMs < threads.afterMs * factor) return isEarly && isAtHand;
       threads.noteHeavy(caller, shape);
-      isSettled = hasTaken || threads.copyAhead(caller, pinned, { reach, evicts });
+      isSettled = isAtHand || threads.copyAhead(caller, pinned, { reach, evicts });
       return false;
     };
     const handOver = { afterMs: threads.afterMs, isDue };

@@ -138,15 +138,23 @@ for (const [what, read] of Object.entries(moving))
     }
   });
 
-test('a read that takes long moves, and reads of its shape go there at once', async () => {
+test('a read of many facts stays while they are copied, or once it has done much, and the next of its shape goes there at once', async () => {
   const { session, threads } = await open();
   threads.afterMs = 0.001;
+  threads.untilMs = 0;
   await session.tellAll(Array.from({ length: 60_000 }, (_, at) => `item(i${at})`));
   expect(await session.query('item(?x)', { limit: 2 })).toHaveLength(2);
   await vi.waitFor(() => expect(threads.ahead).toBe(1), { timeout: 60_000, interval: 1 });
   expect(threads.asked).toBe(0);
+  expect(await session.query('item(?x)', { limit: 2, unscoped: true })).toHaveLength(2);
+  expect(threads.asked).toBe(0);
   expect(await session.query('item(?y)', { limit: 3 })).toHaveLength(3);
   expect(threads.asked).toBe(1);
+  // More changes than a question waits for.
+  await session.tellAll(Array.from({ length: 2000 }, (_, at) => `item(j${at})`));
+  expect(await session.query('item(?x)', { limit: 5 })).toHaveLength(5);
+  expect(threads.asked).toBe(1);
+  await vi.waitFor(() => expect(threads.ahead).toBe(2), { timeout: 60_000, interval: 1 });
   // Even this one may take more than a slice if the machine is busy.
   threads.afterMs = 60_000;
   expect(await session.query('edge(?x, ?y)')).toHaveLength(8);

@@ -13,7 +13,7 @@ import type {
 } from '../session/read-context.ts';
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
-import { CopyFeed, type Reached, unlimited } from './copy-feed.ts';
+import { CopyFeed, isAtHand, type Reached, unlimited } from './copy-feed.ts';
 import { HeavyShapes } from './heavy-shapes.ts';
 import { StartAttempts } from './start-attempts.ts';
 import { Pieces, type PieceTaker } from './pieces.ts';
@@ -270,16 +270,15 @@ export class ReasoningThreads implements FactCopies {
     if (tenant !== undefined) this.#heavy.add(tenant, shape);
   }
 
-  /** True if the tenant's thread has the facts that the question reaches, so that it does not wait for a copy. */
-  hasTaken(caller: Caller, reach: Posted['reach']): boolean {
-    const feed = this.#feedOf(this.#tenantOf(caller));
-    if (feed === null) return false;
+  /** True if the tenant's thread is there, and has all but a few of the facts that the question reaches. */
+  isAtHand(caller: Caller, reach: Posted['reach']): boolean {
+    const tenant = this.#tenantOf(caller);
+    if (tenant === undefined || !this.isThere(caller)) return false;
     const reached = reach(this.#parts.liveOf(caller.database).pin(caller, defaultLimits));
-    return reached !== null && feed.hasTaken(reached);
+    return reached !== null && isAtHand(this.#feedOf(tenant), tenant, reached);
   }
 
-  #feedOf(tenant: TenantState | undefined): CopyFeed | null {
-    if (tenant === undefined) return null;
+  #feedOf(tenant: TenantState): CopyFeed | null {
     for (const thread of this.#threads) {
       const feed = thread?.feeds.get(tenant);
       if (feed !== undefined) return feed;
