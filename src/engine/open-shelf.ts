@@ -654,9 +654,8 @@ class Shelf {
         copies: ready.filter((node) => node !== owner && this.#view.nodes.get(node)?.isAlive === true),
       })),
       nodes: nodes.map((node) => {
-        const has = databases.filter(
-          (each) => hasCopy(each, node.id) || this.#view.nodes.get(node.id)?.takesPart === false,
-        );
+        const { isAlive, takesPart } = this.#view.nodes.get(node.id) ?? { isAlive: false, takesPart: true };
+        const has = isAlive ? databases.filter((each) => hasCopy(each, node.id) || !takesPart) : [];
         // It has the catalogue too.
         const end = has.reduce((sum, { lastSequence }) => sum + lastSequence, log?.position ?? 0);
         const ownedHere = owned(node.id);
@@ -769,10 +768,10 @@ function exists(name: string): EngineError {
   return new EngineError('Conflict', `the database ${name} exists already`);
 }
 
-/** About how much memory a database takes: a snapshot is denser than the facts in memory, a record is about as long. */
+/** About how much memory a database takes: snapshots and records are about half as long as facts in memory. */
 function bytesOf({ context }: Opened): number {
   const { snapshotBytes, uncoveredBytes } = context.parts.log.statistics();
-  return EMPTY_BYTES + 2 * snapshotBytes + uncoveredBytes;
+  return EMPTY_BYTES + 2 * (snapshotBytes + uncoveredBytes);
 }
 
 function pause(ms: number): Promise<void> {
