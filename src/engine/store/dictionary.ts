@@ -382,14 +382,17 @@ export class Dictionary implements ConstantIds {
     for (let first = 0; first < ends.length; ) {
       const some = Math.min(maxBatch, ends.length - first, this.#slots.room);
       const id = this.#count;
+      // Before any of them, since steps of growth copy what is there.
+      while (id + some > this.#offsetsLook) this.#growOffsets(some);
+      const offsets = this.#offsets;
       for (let at = 0; at < some; at++) {
         const end = ends[first + at] as number;
         if (end - start > this.#longest) this.#longest = end - start;
         hashesOfBatch[at] = hashOf(bytes, start, end);
-        if (this.#count + 1 > this.#offsetsLook) this.#growOffsets();
-        this.#offsets[++this.#count] = before + end;
+        offsets[id + at + 1] = before + end;
         start = end;
       }
+      this.#count = id + some;
       this.#slots.addAll(hashesOfBatch, some, id);
       this.#move(idsPerMove, this.#bytesPerMove);
       if (this.#slots.isFull) this.#rehash();
@@ -454,7 +457,7 @@ export class Dictionary implements ConstantIds {
   /** Makes room for one more text of this many bytes. */
   #reserve(length: number): void {
     this.#reserveArena(length);
-    if (this.#count + 1 > this.#offsetsLook) this.#growOffsets();
+    if (this.#count + 1 > this.#offsetsLook) this.#growOffsets(1);
   }
 
   #reserveArena(length: number): void {
@@ -489,7 +492,8 @@ export class Dictionary implements ConstantIds {
     return Math.min(estimate, this.#arena.length * 2 + maxBytesAhead);
   }
 
-  #growOffsets(): void {
+  /** Enlarges the room for offsets, in steps, before so many texts are added, at most `maxBatch`. */
+  #growOffsets(added: number): void {
     const offsets = this.#offsets;
     const used = this.#count + 1;
     if (this.#largerOffsets === null) {
@@ -497,7 +501,7 @@ export class Dictionary implements ConstantIds {
       this.#memory?.take(room * Uint32Array.BYTES_PER_ELEMENT);
       this.#largerOffsets = new Enlarging(new Uint32Array(room));
     }
-    if (used < offsets.length) {
+    if (this.#count + added < offsets.length) {
       this.#largerOffsets.step(offsets, used);
       this.#offsetsLook = stepAfter(offsets.length - 1, used);
       return;

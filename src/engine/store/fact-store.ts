@@ -41,6 +41,7 @@ import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { tupleAt } from './tuples.ts';
 import { PastFacts, type PastNumbers } from './past-facts.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
+import { noteRestored } from './restored-facts.ts';
 import { RelationNames } from './relation-names.ts';
 import { type Bounds, StoredRelation } from './stored-relation.ts';
 import type { StoredAmounts } from './stored-amounts.ts';
@@ -140,20 +141,12 @@ export class FactStore {
     const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
     store.forgottenThrough = kept.forgottenThrough;
     for (const scope of kept.scopes) store.#scopeNames.intern(scope);
-    const inScopes: AliveFact[] = [];
+    const inScopes: AliveFact[][] = [];
     for (const relation of kept.relations) {
       store.register(relation);
-      for (let row = 0; row < relation.count; row++) {
-        if ((row & 0x3fff) === 0x3fff) await slices.breathe();
-        if (!relation.isAlive(row)) continue;
-        const { from, until } = relation.boundsOf(row);
-        const number = relation.number[row] as number;
-        store.boundaries.note(number, from, until, time);
-        const scope = store.#scopeNumberOf({ relation, row });
-        if (scope !== 0) inScopes.push({ scope, number, until });
-      }
+      inScopes.push(await noteRestored(relation, store.boundaries, time, slices));
     }
-    store.scopes.restore(kept.scopeRecords, inScopes);
+    store.scopes.restore(kept.scopeRecords, inScopes.flat());
     store.#mergeBases = new MergeBases(kept.mergeBases);
     store.#archive.keepFor(store.#mergeBases.pins());
     for (const { relation, versions } of kept.archive) store.#archive.restore(relation, versions);

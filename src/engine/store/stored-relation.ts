@@ -478,17 +478,21 @@ export class StoredRelation {
     this.count = count;
     this.#growAt = firstStepOf(this.#capacity, count);
     for (let first = 0; first < count; first += maxBatch) {
-      const end = Math.min(count, first + maxBatch);
-      for (let row = first; row < end; row++) {
-        hashes[row - first] = this.#hashOfRow(row);
-        this.#births.add(row, kept.birth[row] as number);
-        if (this.isAlive(row)) this.live++;
-        this.#noteScope(row);
-      }
-      if (kept.hasLives === true) this.#restoreLives(first, end);
-      else this.#slots.addAll(hashes, end - first, first);
-      if ((end & 0x3fff) === 0) await slices.breathe();
+      this.#restoreRows(kept, first, Math.min(count, first + maxBatch));
+      if ((first & 0x3fff) === 0) await slices.breathe();
     }
+  }
+
+  #restoreRows({ birth, hasLives }: RestoredRows, first: number, end: number): void {
+    const count = end - first;
+    this.#hashRows(first, count);
+    for (let row = first; row < end; row++) {
+      this.#births.add(row, birth[row] as number);
+      if (this.isAlive(row)) this.live++;
+      this.#noteScope(row);
+    }
+    if (hasLives === true) this.#restoreLives(first, end);
+    else this.#slots.addAll(hashes, count, first);
   }
 
   /** Enters a batch of restored rows, of which some may be of one fact, and links those. */
@@ -642,13 +646,14 @@ export class StoredRelation {
   /** Enters the newest versions of facts among these rows, at most a batch; later rows are in the slots. */
   #enter(start: number, end: number): void {
     if (this.death === null && !this.hasLives) {
-      for (let row = start; row < end; row++) hashes[row - start] = this.#hashOfRow(row);
+      this.#hashRows(start, end - start);
       this.#slots.addAll(hashes, end - start, start);
       return;
     }
     const identity = new Int32Array(this.arity + 1);
     for (let row = end - 1; row >= start; row--) {
-      const hash = this.#hashOfRow(row);
+      this.#hashRows(row, 1);
+      const hash = hashes[0] as number;
       // A row that died, or an ended life, may have been replaced by a later one.
       const isReplaced =
         (this.hasLives || !this.isAlive(row)) &&
@@ -657,12 +662,13 @@ export class StoredRelation {
     }
   }
 
-  #hashOfRow(row: number): number {
-    const columns = this.columns;
-    let hash = hashSeed;
-    for (let position = 0; position < columns.length; position++)
-      hash = fold(hash, (columns[position] as Int32Array)[row] as number);
-    return finish(hash);
+  /** Writes the hashes of consecutive rows, at most `maxBatch`, to `hashes`. */
+  #hashRows(first: number, count: number): void {
+    hashes.fill(hashSeed, 0, count);
+    for (const column of this.columns)
+      for (let at = 0; at < count; at++)
+        hashes[at] = fold(hashes[at] as number, column[first + at] as number);
+    for (let at = 0; at < count; at++) hashes[at] = finish(hashes[at] as number);
   }
 }
 

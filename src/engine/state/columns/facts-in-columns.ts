@@ -147,10 +147,12 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
   for (let number = 0; number < head.relations; number++) {
     const relation = await readRelation(columns, slices);
     relations.push(relation);
-    for (let row = 0; row < relation.count; row++) {
-      if (row % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-      relationOf[relation.number[row] as number] = number;
-      rowOf[relation.number[row] as number] = row;
+    for (let from = 0; from < relation.count; from += rowsInSlice) {
+      const end = Math.min(relation.count, from + rowsInSlice);
+      placeRows(relation.number.subarray(from, end), from, rowOf);
+      // The first relation has number 0.
+      if (number > 0) placeRelation(relation.number.subarray(from, end), number, relationOf);
+      await slices.breathe();
     }
   }
   const changes = await readChanges(columns, slices);
@@ -303,6 +305,15 @@ async function* writeMetadata(
     piece.set(indexes.subarray(from, from + piece.length)),
   );
   yield* columns.texts(mapped(indexes, (index) => relation.metadata.jsonOf(rowOf(index))));
+}
+
+/** Notes where the facts with these numbers are: in consecutive rows from `first` on. */
+function placeRows(numbers: Int32Array, first: number, rowOf: Int32Array): void {
+  for (let at = 0; at < numbers.length; at++) rowOf[numbers[at] as number] = first + at;
+}
+
+function placeRelation(numbers: Int32Array, relation: number, relationOf: Int32Array): void {
+  for (let at = 0; at < numbers.length; at++) relationOf[numbers[at] as number] = relation;
 }
 
 async function readRelation(columns: ColumnReader, slices: Slices): Promise<StoredRelation> {
