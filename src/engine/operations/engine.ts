@@ -186,9 +186,7 @@ function windowing(context: EngineContext) {
     /** `optimizeContext`, of which a long one may be text where nothing else is done with it here. */
     async optimizeContextForText(caller: Caller, input: OptimizeInput): Promise<ContextWindow | JsonText> {
       const isKept = input.sessionId !== null || input.format === 'text' || caller.moment !== undefined;
-      return isKept
-        ? optimizeContext(caller, input)
-        : windowForText(context, context.newId, caller, input);
+      return isKept ? optimizeContext(caller, input) : windowForText(context, context.newId, caller, input);
     },
     diffContext: (caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> =>
       windows.diffContext(present, caller, input),

@@ -66,8 +66,7 @@ function movableWindow<Result>(
     shape: shapeOfQuestion(input, goals, kindOf('window', input)),
     about: null,
     reach: (now) => ranked(now, input.query, [...relationsRead(goals), ...inferredIn(now, input)]),
-    here: async (context) =>
-      done(await contextWindow(context, input, () => windowId, leftOut), context),
+    here: async (context) => done(await contextWindow(context, input, () => windowId, leftOut), context),
   };
 }
 

@@ -243,7 +243,11 @@ test('a long window is sent as the thread wrote it, unless a session keeps it or
   const asked = async (fields: Fields): Promise<unknown> =>
     engine.optimizeContextForText(
       caller,
-      optimizeInputSchema.parse({ goals: [{ predicate: 'path', args: ['n0', '?y'] }], maxFacts: 300, ...fields }),
+      optimizeInputSchema.parse({
+        goals: [{ predicate: 'path', args: ['n0', '?y'] }],
+        maxFacts: 300,
+        ...fields,
+      }),
     );
   const text = await asked({});
   expect(threads.asked).toBe(1);

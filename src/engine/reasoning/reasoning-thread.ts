@@ -194,7 +194,10 @@ export class ReasoningThread {
       }
       const facts = Int32Array.from(used, ({ relation, row }) => relation.number[row] as number);
       const transfer = [facts, ...parts].map(({ buffer }) => buffer as ArrayBuffer);
-      post({ kind: 'answer', ...saidOf(id, copied), parts, used: facts, goals: known, conclusions, weight }, transfer);
+      post(
+        { kind: 'answer', ...saidOf(id, copied), parts, used: facts, goals: known, conclusions, weight },
+        transfer,
+      );
     } catch (error) {
       post({ ...saidOf(id, copied), ...replyOf(pacer.withElapsed(error), signal) }, []);
     } finally {

@@ -5,12 +5,7 @@ import type { RelationCount } from '../datalog/maintain/reasoner.ts';
 import type { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { defaultLimits } from '../session/read-limits.ts';
-import type {
-  ConclusionsElsewhere,
-  FactCopies,
-  KnownAtoms,
-  ReadContext,
-} from '../session/read-context.ts';
+import type { ConclusionsElsewhere, FactCopies, KnownAtoms, ReadContext } from '../session/read-context.ts';
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
 import { CopyFeed, isAtHand, type Reached, unlimited } from './copy-feed.ts';
@@ -314,9 +309,7 @@ export class ReasoningThreads implements FactCopies {
     { reach, evicts = true }: Pick<MovedQuestion, 'reach' | 'evicts'>,
   ): Promise<void> {
     const { reasoner } = context;
-    const pacer = reasoner.pacer(unlimited, async () =>
-      this.#feedOf(context.tenant)?.leaveTurns(reasoner),
-    );
+    const pacer = reasoner.pacer(unlimited, async () => this.#feedOf(context.tenant)?.leaveTurns(reasoner));
     const task = { kind: 'takenIn', input: null } as const;
     const { timeoutMs, maxDerivations, signal } = unlimited;
     const posted = { task, timeoutMs, maxDerivations, reach, evicts, isAhead: true };
