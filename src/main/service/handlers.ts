@@ -28,6 +28,7 @@ import {
   declarationToStore,
   type Engine,
   EngineError,
+  JsonText,
   type TransactionWrites,
 } from '../../engine/index.ts';
 import { type CheckedInput, type Handlers, requireRuleChange } from '../base/dispatch.ts';
@@ -45,6 +46,8 @@ export interface ServiceState {
   uptimeMs(): number;
   readiness(): Readiness;
   replicationStatus(): ReplicationStatus;
+  /** Where the log is, as `StorageState` has it. */
+  readonly storagePlace: string | null;
   /** The databases that the caller can reach, those of other nodes too. */
   databases(caller: Caller): Promise<DatabaseList>;
   /** Lets another node store the writes, or those to one database, while later ones wait. */
@@ -172,8 +175,10 @@ function handlersOf(service: ServiceState): Handlers {
     consolidate: (caller, { body }) => service.engine.consolidate(caller, body),
     restore: (caller, { body }) => service.engine.restore(caller, body),
     decay: (caller, { body }) => service.engine.decay(caller, body),
-    optimizeContext: async (caller, { body }) =>
-      inFormat(caller, body, await service.engine.optimizeContext(caller, body), 'entries'),
+    optimizeContext: async (caller, { body }) => {
+      const window = await service.engine.optimizeContextForText(caller, body);
+      return window instanceof JsonText ? window : inFormat(caller, body, window, 'entries');
+    },
     diffContext: (caller, { body }) => service.engine.diffContext(caller, body),
     summarizeContext: (caller, { body }) => service.engine.summarizeContext(caller, body),
     clearContextSession: (caller, { body }) => service.engine.clearContextSession(caller, body),
@@ -259,7 +264,7 @@ function serviceHandlers(service: ServiceState): Pick<Handlers, keyof typeof ser
   return {
     takeSnapshot: () => service.engine.snapshot(),
     takeBackup: () => backupDownload(service.engine),
-    storageState: () => service.engine.storageState(),
+    storageState: () => ({ place: service.storagePlace, ...service.engine.storageState() }),
     listNodes: () => service.engine.nodes(),
     moveLog: (_caller, { body }) => service.moveLog(body.to, body.database),
     health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),
