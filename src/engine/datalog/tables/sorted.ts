@@ -144,8 +144,7 @@ export async function rowsByText(
     const [first] = columns;
     // Of a single column every row has another constant, and of few rows most: the dictionary may have millions.
     const isMarked = columns.length > 1 && constants.dictionary.size < count * maxConstantsPerRow;
-    const isBehind =
-      first === undefined || !isMarked ? undefined : isBehindByText(first, constants, compare);
+    const isBehind = first === undefined || !isMarked ? undefined : isBehindByText(first, constants, compare);
     return leastRows(count, wanted, compare, pacer, { isBehind, cost: constants });
   }
   const bytesOfRanks = count * columns.length * 4;
