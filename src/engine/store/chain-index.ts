@@ -400,6 +400,11 @@ export class Indexes {
     for (const index of this.#list) if (index.rows === row) index.add(row);
   }
 
+  /** `add` for rows `from` to `to`. */
+  addAll(from: number, to: number): void {
+    for (const index of this.#list) if (index.rows === from) index.takeIn(to, to - from);
+  }
+
   /** The index over these positions (ascending, at least one), with the first `count` rows. */
   over(positions: readonly number[], count: number, capacity: number): ChainIndex {
     const index = this.toBuild(positions, capacity);

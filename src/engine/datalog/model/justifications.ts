@@ -1,12 +1,14 @@
 import { present } from '../../base/assert.ts';
 import { IntBlocks } from '../../store/int-blocks.ts';
 import type { MemoryMeter } from '../../store/memory-meter.ts';
-import { type Derived, Support } from './derived.ts';
+import { type Derived, type JustifiedRun, type RunPremise, Support } from './derived.ts';
 
 /** At most this much garbage is always left. */
 const minGarbage = 10_000;
 // Edges processed between two calls of `breathe`.
 const edgesBetweenBreaths = 0x1_0000;
+/** Fewer rows are justified one by one. */
+const minRowsOfRun = 4;
 /** Yields to other tasks if it is time to; rejects if a limit is exceeded. */
 type Breathe = () => Promise<void>;
 
@@ -18,6 +20,9 @@ type Breathe = () => Promise<void>;
  * no row supports itself, even indirectly. Stored are the reverse edges: each premise has a chain of the rows
  * that it supports. A row that gets a new justification leaves its old edges in those chains; they are
  * recognized as older than the row's `since`, and `compact` drops them when they may be the majority.
+ *
+ * Rows that are copied many at a time have their justifications as a run, which is written as edges when a change first asks for
+ * dependents, or justifies one of the rows again: most answers are never maintained.
  *
  * Stored facts appear under their number, which survives versions and compaction. Demand is not a premise: it
  * only grows. Dependencies on negation and aggregates have no edges: `Watcher`s find the rows that a change
@@ -32,6 +37,8 @@ export class Justifications {
    */
   garbage = 0;
   #edges: SupportEdges;
+  /** Relations that have runs; dropped relations may have lost theirs. */
+  readonly #withRuns = new Set<Support>();
   /** By the number of a stored fact: 1 + the newest edge from it as a premise. */
   readonly #facts: IntBlocks;
   readonly #memory: MemoryMeter | null;
@@ -58,8 +65,56 @@ export class Justifications {
     this.supports.push(derived.support);
   }
 
+  /** Justifies the last rows of the relation, which are new, from `first` on. The premises' arrays are the run's from then on. */
+  justifyNew(target: Support, first: number, premises: readonly RunPremise[]): void {
+    const count = target.derived.rows.count - first;
+    const run = { first, count, premises };
+    if (count < minRowsOfRun) this.#write(target, run, 0, count);
+    else {
+      target.addRun(run);
+      this.#withRuns.add(target);
+    }
+  }
+
+  /** Writes all runs as edges. */
+  writeRuns(): void {
+    for (const target of this.#withRuns)
+      for (let run = target.runs[0]; run !== undefined; run = target.runs[0]) {
+        this.#write(target, run, 0, run.count);
+        target.endRun();
+      }
+    this.#withRuns.clear();
+  }
+
+  /** `writeRuns` in steps. Requires exclusive access. */
+  async writeRunsInSteps(breathe: Breathe): Promise<void> {
+    for (const target of this.#withRuns)
+      for (let run = target.runs[0]; run !== undefined; run = target.runs[0]) {
+        for (let at = 0; at < run.count; at += edgesBetweenBreaths) {
+          this.#write(target, run, at, Math.min(run.count, at + edgesBetweenBreaths));
+          await breathe();
+        }
+        target.endRun();
+      }
+    this.#withRuns.clear();
+  }
+
+  #write(target: Support, { first, premises }: JustifiedRun, from: number, to: number): void {
+    const current = premises.filter(({ support, epoch }) => support === null || support.epoch === epoch);
+    for (let at = from; at < to; at++) {
+      const row = first + at;
+      target.since.set(row, this.count);
+      for (const { support, numbers } of current) {
+        const number = numberAt(numbers, at);
+        if (support === null) this.addFact(number, target, row);
+        else this.add(support, number, target, row);
+      }
+    }
+  }
+
   /** Begins the justification of a row and invalidates its previous one. `add` follows for every premise. */
   begin(support: Support, row: number): void {
+    if (row < support.endOfRuns) this.writeRuns();
     support.since.set(row, this.count);
   }
 
@@ -75,11 +130,13 @@ export class Justifications {
 
   /** Visits the live rows that the row supports. */
   dependents(support: Support, row: number, visit: (target: Support, row: number) => void): void {
+    if (this.#withRuns.size > 0) this.writeRuns();
     this.#walk(support.heads.at(row), visit);
   }
 
   /** Visits the live rows that the stored fact supports. */
   dependentsOfFact(number: number, visit: (target: Support, row: number) => void): void {
+    if (this.#withRuns.size > 0) this.writeRuns();
     this.#walk(this.#facts.at(number), visit);
   }
 
@@ -104,6 +161,7 @@ export class Justifications {
    * limit, the table set must not be used again.
    */
   async compact(breathe: Breathe): Promise<void> {
+    await this.writeRunsInSteps(breathe);
     const { moved, keptCount } = await this.#movedEdges(breathe);
     const edges = new SupportEdges(this.#memory);
     for (let edge = 0; edge < keptCount; edge++) {
@@ -184,6 +242,11 @@ export class Justifications {
     target.edges++;
     return ++this.count;
   }
+}
+
+function numberAt(numbers: RunPremise['numbers'], at: number): number {
+  if (typeof numbers === 'number') return numbers;
+  return numbers instanceof Int32Array ? (numbers[at] as number) : numbers.at + at;
 }
 
 const blockBits = 14;
