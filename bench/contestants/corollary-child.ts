@@ -7,6 +7,7 @@
  */
 import { join } from 'node:path';
 import { type Engine, openEngine, present } from '../../src/engine/index.ts';
+import { inlineLittleAtStart } from '../../src/main/base/inlining.ts';
 import { caller, fact } from '../calls.ts';
 import type { BenchAtom } from '../program.ts';
 import { type Row, shuffled } from '../graphs.ts';
@@ -305,6 +306,8 @@ function measure(engine: Engine, task: ChildTask): Promise<Findings> {
 }
 
 async function run(): Promise<ChildReport> {
+  // As the service begins.
+  inlineLittleAtStart();
   const task = readTask(folder);
   const isLoad = task.kind === 'load';
   // A log in memory would be counted with the facts.
