@@ -1,10 +1,10 @@
 import type { StoredImport } from '../write/importing.ts';
 import type {
+  EngineStorage,
   LogMoved,
   NodeList,
   NodeStatus,
   SnapshotTaken,
-  StorageState,
 } from '../contract/administration.ts';
 import type { Caller } from '../base/caller.ts';
 import { present } from '../base/assert.ts';
@@ -588,7 +588,7 @@ export class EngineContext implements Writer {
   }
 
   /** Position, size and durability of the log, its snapshot and the last backup. */
-  storageState(): StorageState {
+  storageState(): EngineStorage {
     const { log } = this.parts;
     const { isEncrypted: encrypted, fsync } = log;
     const { storedBytes: bytes, segments, inFlightBytes: waitingBytes, history } = log.statistics();
@@ -663,6 +663,29 @@ export class EngineContext implements Writer {
         'this service keeps its knowledge by itself: only the nodes of a store (STORE_URL) can take it from each other',
       );
     return this.tail.handOver(to);
+  }
+
+  /**
+   * Lets a node of the store make a copy of the database, if it has none, so that it can be given the log. Rejects with
+   * Conflict if it has no room for it, or takes longer than a minute.
+   */
+  async makeCopy(_to: string, _database: string): Promise<void> {
+    // A log alone is where its nodes are.
+  }
+
+  /** Where the nodes are reached that have the database, if this one does not and there is such a database; null: it does. */
+  copiesElsewhere(_database: string): readonly string[] | null {
+    return null;
+  }
+
+  /** Where the nodes are reached that have the databases which this one does not have, by name. */
+  databasesElsewhere(): ReadonlyMap<string, readonly string[]> {
+    return new Map();
+  }
+
+  /** The id of another living node that has a copy of the database; null: there is none. */
+  successor(_database: string): string | null {
+    return null;
   }
 
   /** This node of a shared log, or of that of the database; null: only this process can have the log. */

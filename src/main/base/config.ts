@@ -108,6 +108,12 @@ const variables = {
     60_000,
     'With STORE_URL: how old the knowledge may be that a node shows while it cannot reach PostgreSQL; then it answers 503',
   ),
+  copies: variable(
+    'COPIES',
+    integer(1, 100),
+    2,
+    'With STORE_URL: how many nodes have each database, its owner among them; the node that has the catalogue decides',
+  ),
   fsync: variable(
     'FSYNC',
     choice(['always', 'interval', 'never']),
@@ -584,4 +590,14 @@ export function describeVariables(): string {
 function shownDefault(spec: Variable<unknown>): string {
   if (spec.shown !== undefined) return spec.shown;
   return Array.isArray(spec.fallback) ? spec.fallback.join(',') : String(spec.fallback);
+}
+
+/** Where the log is: the folder, or server and database of the store, without user and password; null: in memory. */
+export function storagePlaceOf({
+  storageDir,
+  storeUrl,
+}: Pick<Config, 'storageDir' | 'storeUrl'>): string | null {
+  if (storeUrl === null) return storageDir === null ? null : resolve(storageDir);
+  const { host, pathname } = new URL(storeUrl);
+  return `PostgreSQL ${host}${pathname}`;
 }

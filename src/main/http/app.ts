@@ -50,6 +50,8 @@ export interface HttpApp {
   readonly passedOn: Forwarding['totals'];
   /** Same as `WriteGate.hold`. */
   holdWrites<Result>(limitMs: number, database: string, step: () => Promise<Result>): Promise<Result>;
+  /** Resolves when no request about the database is being answered here, at the latest after 30 s; ends its streams. */
+  whenUnused(database: string): Promise<void>;
 }
 
 /**
@@ -120,6 +122,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     activity,
     traffic,
     passedOn: forwarding?.totals ?? { read: 0, write: 0 },
+    whenUnused: (database) => forwarding?.here.whenUnused(database) ?? Promise.resolve(),
     holdWrites: (limitMs, database, step) => forwarding?.gate.hold(limitMs, database, step) ?? step(),
     secureServer: (secrets) =>
       createSecureServer(secrets, app, host.log, (server) => {

@@ -196,7 +196,7 @@ it.each([
 
 it('what another node passed on counts as a call while it waits for a move, so that the end of the owner waits for it', async () => {
   const activity = new Activity();
-  const nodes = { status: () => ({ role: 'owner' }), look: async () => 0 };
+  const nodes = { status: () => ({ role: 'owner' }), copies: () => null, look: async () => 0 };
   const host = { phase: () => 'ready', hasDatabase: () => true };
   const forwarding = new Forwarding(host as unknown as HttpHost, nodes as unknown as NodeHost, activity);
   let release = (): void => {};
@@ -255,7 +255,8 @@ async function copyOf(
     address: () => 'http://127.0.0.1:1',
     secret,
     staleReadsMs: 60_000,
-    receive: () => {},
+    receive: async () => {},
+    copies: () => null,
     look: async () => {
       looks++;
       return isRenewed ? 3000 * looks : 0;

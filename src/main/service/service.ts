@@ -7,12 +7,13 @@
  * desktop app's thread both call `startService`.
  */
 import type { AddressInfo } from 'node:net';
-import type { LogMoved, NodeStatus, Readiness } from '../../engine/contract/administration.ts';
+import type { DatabaseList, LogMoved, NodeStatus, Readiness } from '../../engine/contract/administration.ts';
 import type { AgentSetup } from '../../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import type { ReplicationStatus } from '../../engine/contract/replication.ts';
 import {
+  type Caller,
   type Clock,
   eitherOf,
   type Engine,
@@ -27,7 +28,7 @@ import type { A2aHost, McpHost } from '../base/agent-host.ts';
 import { mountA2a } from '../a2a/mount.ts';
 import { Authentication } from '../auth/authentication.ts';
 import { createBridgeTest } from '../bridge/test-bridge.ts';
-import { type Config, defaultAdminPassword, parseConfig } from '../base/config.ts';
+import { type Config, defaultAdminPassword, parseConfig, storagePlaceOf } from '../base/config.ts';
 import {
   type CheckedInput,
   checkLongInput,
@@ -72,9 +73,9 @@ import {
   endsWithin,
   finishCalls,
   handOverMs,
-  successorIn,
 } from './ending.ts';
 import { BetweenNodes } from './between-nodes.ts';
+import { LogMoves } from './log-moves.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
 import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -175,6 +176,10 @@ class RunningService implements Service, ServiceState {
   #engine: Engine | null = null;
   /** null: this is no node of a store, or not open, or the nodes share no secret. */
   #betweenNodes: BetweenNodes | null = null;
+  readonly #moves = new LogMoves({
+    engine: () => this.engine,
+    holdWrites: (database, step) => this.#holdWrites(database, step),
+  });
   /** null: this service leads, or is starting. */
   #following: FollowerLoop | null = null;
   #phase: ServicePhase = 'starting';
@@ -313,7 +318,9 @@ class RunningService implements Service, ServiceState {
         ...(store === null ? {} : { store }),
       },
       ...(offsetMs === 0 ? {} : { clock: { offsetMs } }),
-      ...(node === null ? {} : { node: nodeReadiness(node) }),
+      ...(node === null
+        ? {}
+        : { node: { role: node.role, lagRecords: node.lagRecords, staleMs: node.staleMs } }),
     };
   }
 
@@ -357,40 +364,32 @@ class RunningService implements Service, ServiceState {
     return { ...mine, ...(this.#following?.status() ?? connecting) };
   }
 
-  async moveLog(to: string, database: string | null): Promise<LogMoved> {
-    if (database !== null) return this.#moveOne(to, database);
-    const { log, databases, nodes } = await this.engine.nodes();
-    const own = nodes.find(({ self }) => self)?.id;
-    const names = databases.flatMap(({ name, owner }) => (owner === own ? [name] : []));
-    const moves = await Promise.allSettled(names.map((name) => this.#moveOne(to, name)));
-    const moved = moves.map((move) => {
-      if (move.status === 'rejected') throw move.reason;
-      return move.value;
-    });
-    // Last, so that its owner is asked again if a database stayed.
-    if (moved.length === 0 || log?.owner === own) moved.push(await this.#moveOne(to, ''));
-    const last = present(moved.at(-1), 'something was moved');
-    return { ...last, heldMs: Math.max(...moved.map(({ heldMs }) => heldMs)) };
+  moveLog(to: string, database: string | null): Promise<LogMoved> {
+    return this.#moves.move(to, database);
   }
 
-  /** `database`: empty for the catalogue. */
-  async #moveOne(to: string, database: string): Promise<LogMoved> {
-    const { holdWrites } = present(this.#http, 'it listens');
-    const startedAt = performance.now();
-    const moved = await holdWrites(drainMs, database, () => this.engine.handOver(to, database));
-    return { ...moved, heldMs: Math.round((performance.now() - startedAt) * 10) / 10 };
+  get storagePlace(): ServiceState['storagePlace'] {
+    return storagePlaceOf(this.#config);
   }
 
-  /** Lets another node have the log, if there is one, so that writes go on while this one ends. */
-  async #giveLog(): Promise<void> {
+  databases(caller: Caller): Promise<DatabaseList> {
+    return this.#betweenNodes?.databases(caller) ?? this.engine.databases(caller);
+  }
+
+  /** Runs the step while no write to the database is answered here. */
+  #holdWrites<Result>(database: string, step: () => Promise<Result>): Promise<Result> {
+    return present(this.#http, 'it listens').holdWrites(drainMs, database, step);
+  }
+
+  /** Lets other nodes have the logs, if they can, so that writes go on while this one ends. */
+  async #giveLogs(): Promise<void> {
     const node = this.#engine?.node() ?? null;
     if (this.#phase !== 'ready' || node === null || (node.role === 'copy' && node.owned === 0)) return;
     try {
-      const to = successorIn(await this.engine.nodes());
-      if (to !== null) await this.moveLog(to, null);
+      await this.#moves.giveAll();
     } catch (error) {
       // It is given up at the end, and another node takes it then.
-      this.#log.info({ err: error }, 'the log was not given to another node before the end');
+      this.#log.info({ err: error }, 'a log was not given to another node before the end');
     }
   }
 
@@ -453,11 +452,12 @@ class RunningService implements Service, ServiceState {
     if (storeUrl === null) return null;
     return {
       status: (database) => this.#engine?.node(database ?? undefined) ?? null,
+      copies: (database) => this.#engine?.copiesElsewhere(database) ?? null,
       address: () => this.#config.nodeAddress ?? this.address,
       look: (database) => this.engine.look(database ?? undefined),
       secret,
       staleReadsMs,
-      receive: (message) => present(this.#betweenNodes, 'it is ready').receive(message),
+      receive: async (message) => present(this.#betweenNodes, 'it is ready').receive(message),
     };
   }
 
@@ -530,6 +530,10 @@ class RunningService implements Service, ServiceState {
         storageDir,
         storeUrl,
         nodeAddress: this.#config.nodeAddress,
+        // Without a secret no request is passed on, so every node has everything.
+        copies: this.#config.nodeSecret === null ? Number.MAX_SAFE_INTEGER : this.#config.copies,
+        holdWrites: (database, step) => this.#holdWrites(database, step),
+        whenUnused: (database) => present(this.#http, 'it listens').whenUnused(database),
         encryptionKey,
         fsync,
         snapshotIntervalMs,
@@ -607,7 +611,8 @@ class RunningService implements Service, ServiceState {
     // What was called there goes with what was known there.
     this.#eraseElsewhere.push(({ database, tenant }) => this.agents.eraseCalls(database, tenant));
     engine.whenErased(async (erasure) => {
-      await Promise.all(this.#eraseElsewhere.map((erase) => erase(erasure)));
+      const others = this.#betweenNodes?.erased(erasure) ?? Promise.resolve();
+      await Promise.all([others, ...this.#eraseElsewhere.map((erase) => erase(erasure))]);
     });
   }
 
@@ -640,7 +645,7 @@ class RunningService implements Service, ServiceState {
     const startedAt = performance.now();
     const { allMs, lastSnapshotByMs } = this.#endLimits;
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
-    await endsWithin(handOverMs, this.#giveLog());
+    await endsWithin(handOverMs, this.#giveLogs());
     this.#phase = 'closing';
     this.#ending.abort();
     await this.#metricsHistory.close();
@@ -769,11 +774,6 @@ const drainMs = 1000;
 const freshMs = 2000;
 /** A node whose clock is further off stores nothing. */
 const maxSkewMs = 2000;
-
-function nodeReadiness({ role, lagRecords, staleMs }: NodeStatus): Readiness['node'] {
-  return { role, lagRecords, staleMs };
-}
-
 const unknownPosition = { position: 0, historyId: null, epoch: 0 };
 
 /** Whether a call draws conclusions because a client asked for them. */
