@@ -158,7 +158,10 @@ export class ChainIndex {
 
   /** Adds rows before `to`, for which there is room, in one loop, until there is none for another key. */
   #addPairs(to: number): void {
-    const [left, right] = this.positions.map((position) => this.#columns[position]) as [Int32Array, Int32Array];
+    const [left, right] = this.positions.map((position) => this.#columns[position]) as [
+      Int32Array,
+      Int32Array,
+    ];
     const { next } = this;
     const heads = this.#heads;
     const mask = heads.length - 1;

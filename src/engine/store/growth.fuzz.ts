@@ -99,8 +99,9 @@ test('an index over two columns built of many rows is the one built row by row',
     while (!other.takeIn(end, most)) expect(other.rows).toBeLessThan(end);
   }
   expect(other.keys).toBe(one.keys);
-  expect(other.next.subarray(0, rows)).toEqual(one.next.subarray(0, rows));
-  const keys = Array.from({ length: 5000 }, () => Int32Array.of(prng.below(310), prng.below(310)));
+  const bytesOf = ({ next }: ChainIndex): Buffer => Buffer.from(next.buffer, 0, rows * 4);
+  expect(bytesOf(other).equals(bytesOf(one))).toBe(true);
+  const keys = Array.from({ length: 2000 }, () => Int32Array.of(prng.below(310), prng.below(310)));
   expect(keys.map((key) => other.first(key))).toEqual(keys.map((key) => one.first(key)));
 });
 
