@@ -185,6 +185,7 @@ class Shelf {
         deleteDatabase: (caller, name) => this.#delete(caller, name),
         nodes: () => this.#nodes(),
         handOver: (to, database) => this.#owning(database).handOver(to),
+        release: (database) => this.#owning(database).release(database),
         look: (database) => this.#look(database),
         backup: () => this.#backups.take(),
         journal: (name) => this.#journal(name),

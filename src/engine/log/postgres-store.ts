@@ -426,6 +426,7 @@ export class PostgresStore implements FrameStore {
       nodes: () => this.#log.nodes(),
       ownedSince: () => this.#log.beganAt(this.#row.epoch),
       give: (to) => this.#give(to),
+      release: (of) => this.#release(of),
       takeBack: (from) => this.#log.give(from, this.#node.id, this.#row.epoch),
       look: () => this.#log.look(),
       continues: (seen) => this.#continues(seen),
@@ -455,6 +456,11 @@ export class PostgresStore implements FrameStore {
     if (!(await this.#log.give(this.#node.id, to, this.#row.epoch))) return false;
     this.#demoted(given);
     return true;
+  }
+
+  async #release(of: string): Promise<void> {
+    await this.#log.release(of, this.#row.epoch);
+    this.#demoted(left);
   }
 
   async #continues(seen: SharedPosition): Promise<boolean> {
@@ -635,7 +641,7 @@ export class PostgresStore implements FrameStore {
   #demoted(why: string): EngineError {
     if (this.#role === 'owner') {
       this.#role = 'copy';
-      if (why !== given && why !== clockOff) this.#totals.fenced++;
+      if (why !== given && why !== left && why !== clockOff) this.#totals.fenced++;
       if (why === cutOff) this.#totals.endsLost++;
       this.#isEndLost = why === cutOff;
       this.#mustRestart = why === cutOff;
@@ -776,6 +782,7 @@ export class PostgresStore implements FrameStore {
 
 const taken = 'Another node has taken the log over. This one goes on with a copy.';
 const given = 'This node has given the log to another one, and goes on with a copy.';
+const left = 'This node ends and has given the log up.';
 const clockOff = 'The clock of this node is off: it gives the log up, and goes on with a copy.';
 const cutOff =
   'PostgreSQL has lost records that it had confirmed, as after the promotion of an asynchronous standby or the restore of ' +

@@ -86,6 +86,11 @@ export interface SharedStore {
    * No append may be under way. Rejects with a StatementFailed, or NoOwner if the log was lost.
    */
   give(to: string): Promise<boolean>;
+  /**
+   * The log of this node, or one that it gave to `of`, which has not taken it, becomes nobody's: whichever node sees it first
+   * takes it. This node is a copy from then on. No append may be under way. Rejects with a StatementFailed.
+   */
+  release(of: string): Promise<void>;
   /** Takes back what was given to a node that has not taken it yet; false: it has. Rejects with a StatementFailed. */
   takeBack(from: string): Promise<boolean>;
   /** Asks the store. Rejects with a StatementFailed. */

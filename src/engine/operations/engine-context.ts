@@ -665,6 +665,16 @@ export class EngineContext implements Writer {
     return this.tail.handOver(to);
   }
 
+  /** This node ends; see `SharedTail.retire`. */
+  retire(): void {
+    this.tail?.retire();
+  }
+
+  /** Gives up the log of the database, or the catalogue's if that is empty; see `SharedTail.release`. */
+  async release(_database: string): Promise<void> {
+    await this.tail?.release();
+  }
+
   /** This node of a shared log, or of that of the database; null: only this process can have the log. */
   node(_database?: string): NodeStatus | null {
     return this.tail?.status() ?? null;

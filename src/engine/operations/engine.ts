@@ -228,6 +228,8 @@ export function engineOver(context: EngineContext) {
       'node',
       'nodes',
       'handOver',
+      'retire',
+      'release',
       'look',
       'takeUses',
       'noteUses',

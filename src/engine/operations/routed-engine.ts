@@ -28,6 +28,7 @@ type Own =
   | 'deleteDatabase'
   | 'nodes'
   | 'handOver'
+  | 'release'
   | 'look'
   | 'backup'
   | 'journal'
@@ -118,6 +119,9 @@ function ofStorage({ catalogue, all, of, backups }: Engines) {
     },
     dropEnded: async (signal) => {
       for (const engine of everything()) await engine.dropEnded(signal);
+    },
+    retire: () => {
+      for (const engine of everything()) engine.retire();
     },
     confirm: async (database) => {
       if (database !== undefined) return of(database).confirm();

@@ -255,7 +255,7 @@ async function copyOf(
     address: () => 'http://127.0.0.1:1',
     secret,
     staleReadsMs: 60_000,
-    receive: () => {},
+    receive: async () => {},
     look: async () => {
       looks++;
       return isRenewed ? 3000 * looks : 0;

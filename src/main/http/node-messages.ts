@@ -71,7 +71,7 @@ export function addNodeMessages(app: FastifyInstance, nodes: NodeHost): void {
     const body = await readBody(request.raw, maxBytes);
     if (forwarded.digest !== digestOf(body))
       throw new EngineError('Forbidden', 'the message is not the one that the other node signed');
-    nodes.receive((await parseJsonBody(body)) as NodeMessage);
+    await nodes.receive((await parseJsonBody(body)) as NodeMessage);
     return reply.code(204).send();
   });
 }

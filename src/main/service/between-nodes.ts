@@ -84,12 +84,20 @@ export class BetweenNodes {
     for (const other of this.#others.values()) this.#nudge(other);
   }
 
-  /** Takes a message. Throws NotLeader for what only the owner takes. */
-  receive(message: NodeMessage): void {
+  /** This node ends, and other nodes have these logs: resolves when those that can be reached have looked. Never rejects. */
+  async moved(databases: readonly string[]): Promise<void> {
+    await this.#tellAll({ kind: 'moved', databases });
+  }
+
+  /** Takes a message. Rejects with NotLeader for what only the owner takes, with NoOwner if the store cannot be asked. */
+  async receive(message: NodeMessage): Promise<void> {
     const { engine, agents, sessions } = this.#parts;
     switch (message.kind) {
       case 'stored':
         void engine.look();
+        break;
+      case 'moved':
+        await Promise.all(message.databases.map((name) => engine.look(name === '' ? undefined : name)));
         break;
       case 'uses':
         for (const { database } of message.uses) this.#requireOwner(database);
@@ -124,9 +132,12 @@ export class BetweenNodes {
   }
 
   /** Resolves when the nodes that can be reached know. */
-  async #ended(session: string): Promise<void> {
+  #ended(session: string): Promise<void> {
+    return this.#tellAll({ kind: 'ended', sessions: [session] });
+  }
+
+  async #tellAll(message: NodeMessage): Promise<void> {
     await this.#lookForOthers();
-    const message: NodeMessage = { kind: 'ended', sessions: [session] };
     const { messenger } = this.#parts;
     await Promise.all(Array.from(this.#others.values(), ({ address }) => messenger.send(address, message)));
   }

@@ -255,6 +255,29 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     expect([node?.role, node?.owned]).toEqual(['owner', 1]);
   });
 
+  it('an owner that ends gives up what it cannot give: no write without a key at another node meets an error', async () => {
+    const [owner, copy] = await nodes(2);
+    // Which has not told that it follows.
+    await query(
+      `CREATE FUNCTION reading() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.problem = 'It reads.'; RETURN NEW; END $$`,
+    );
+    await query(
+      'CREATE TRIGGER reading BEFORE UPDATE ON corollary.node FOR EACH ROW EXECUTE FUNCTION reading()',
+    );
+    await expect
+      .poll(async () => (await listOf(owner)).nodes.every(({ problem }) => problem !== null))
+      .toBe(true);
+    const slow = slowImport(owner);
+    // It is under way, so the log cannot be moved.
+    await expect.poll(async () => (await moveTo(copy, owner, (await listOf(owner)).nodes)).status).toBe(409);
+    services.splice(services.indexOf(owner), 1);
+    const ended = owner.close();
+    expect((await copy.call('POST', '/tell', fact('b'))).status).toBe(200);
+    expect((await listOf(copy)).log?.owner).toBe(idOf((await listOf(copy)).nodes, copy));
+    await slow.end();
+    await ended;
+  });
+
   it('X-Route: direct, and a request that another node passed on, are 421 at a copy', async () => {
     const [owner, copy] = await nodes(2);
     const direct = await copy.call('POST', '/tell', fact('a'), { headers: { 'x-route': 'direct' } });

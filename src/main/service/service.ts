@@ -72,9 +72,9 @@ import {
   endsWithin,
   finishCalls,
   handOverMs,
-  successorIn,
 } from './ending.ts';
 import { BetweenNodes } from './between-nodes.ts';
+import { LogMoves } from './log-moves.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
 import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -175,6 +175,7 @@ class RunningService implements Service, ServiceState {
   #engine: Engine | null = null;
   /** null: this is no node of a store, or not open, or the nodes share no secret. */
   #betweenNodes: BetweenNodes | null = null;
+  readonly #moves: LogMoves;
   /** null: this service leads, or is starting. */
   #following: FollowerLoop | null = null;
   #phase: ServicePhase = 'starting';
@@ -243,6 +244,12 @@ class RunningService implements Service, ServiceState {
         endpointFile: config.endpointFile,
         version: this.version,
       }),
+    });
+    this.#moves = new LogMoves({
+      engine: () => this.engine,
+      holdWrites: (...held) => present(this.#http, 'it listens').holdWrites(...held),
+      tellOthers: async (databases) => this.#betweenNodes?.moved(databases),
+      log,
     });
     this.#dispatcher = createDispatcher(createHandlers(this), {
       leaderUrl: this.#leaderUrl,
@@ -357,41 +364,8 @@ class RunningService implements Service, ServiceState {
     return { ...mine, ...(this.#following?.status() ?? connecting) };
   }
 
-  async moveLog(to: string, database: string | null): Promise<LogMoved> {
-    if (database !== null) return this.#moveOne(to, database);
-    const { log, databases, nodes } = await this.engine.nodes();
-    const own = nodes.find(({ self }) => self)?.id;
-    const names = databases.flatMap(({ name, owner }) => (owner === own ? [name] : []));
-    const moves = await Promise.allSettled(names.map((name) => this.#moveOne(to, name)));
-    const moved = moves.map((move) => {
-      if (move.status === 'rejected') throw move.reason;
-      return move.value;
-    });
-    // Last, so that its owner is asked again if a database stayed.
-    if (moved.length === 0 || log?.owner === own) moved.push(await this.#moveOne(to, ''));
-    const last = present(moved.at(-1), 'something was moved');
-    return { ...last, heldMs: Math.max(...moved.map(({ heldMs }) => heldMs)) };
-  }
-
-  /** `database`: empty for the catalogue. */
-  async #moveOne(to: string, database: string): Promise<LogMoved> {
-    const { holdWrites } = present(this.#http, 'it listens');
-    const startedAt = performance.now();
-    const moved = await holdWrites(drainMs, database, () => this.engine.handOver(to, database));
-    return { ...moved, heldMs: Math.round((performance.now() - startedAt) * 10) / 10 };
-  }
-
-  /** Lets another node have the log, if there is one, so that writes go on while this one ends. */
-  async #giveLog(): Promise<void> {
-    const node = this.#engine?.node() ?? null;
-    if (this.#phase !== 'ready' || node === null || (node.role === 'copy' && node.owned === 0)) return;
-    try {
-      const to = successorIn(await this.engine.nodes());
-      if (to !== null) await this.moveLog(to, null);
-    } catch (error) {
-      // It is given up at the end, and another node takes it then.
-      this.#log.info({ err: error }, 'the log was not given to another node before the end');
-    }
+  moveLog(to: string, database: string | null): Promise<LogMoved> {
+    return this.#moves.move(to, database);
   }
 
   /** Listens; every call except health and metrics is refused until the engine is open. */
@@ -640,7 +614,7 @@ class RunningService implements Service, ServiceState {
     const startedAt = performance.now();
     const { allMs, lastSnapshotByMs } = this.#endLimits;
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
-    await endsWithin(handOverMs, this.#giveLog());
+    if (this.#phase === 'ready') await endsWithin(handOverMs, this.#moves.giveAll());
     this.#phase = 'closing';
     this.#ending.abort();
     await this.#metricsHistory.close();
@@ -649,6 +623,7 @@ class RunningService implements Service, ServiceState {
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
       await finishCalls(this.#http.activity, this.#endLimits, performance.now() - startedAt);
+      await endsWithin(left(allMs), this.#moves.toldOthers());
       const { disconnectMs } = this.#endLimits;
       await Promise.all([
         disconnect(this.#http.app, disconnectMs),
@@ -761,9 +736,6 @@ const connecting = {
   lastContactAt: null,
   lastError: null,
 } as const;
-
-/** Writes that are under way may take this long to end before the log is moved; others wait. */
-const drainMs = 1000;
 
 /** A node that shows nothing older is fresh. */
 const freshMs = 2000;
