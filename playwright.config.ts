@@ -5,7 +5,7 @@ import { desktopSpecs } from './scripts/desktop-flows.mjs';
 
 /**
  * The workbench in Chromium, as a user meets it. The tests start the headless service themselves, each
- * on a free port and in a folder of its own, so nothing is started here, and two can run at a time, those of one file too:
+ * on a free port and in a folder of its own, so nothing is started here, and several can run at a time, those of one file too:
  * else one worker would go through the longest file alone at the end.
  */
 const executablePath = findChromium();
@@ -30,7 +30,8 @@ export default defineConfig({
   outputDir: 'e2e/.results',
   // The pictures of e2e/screens.spec.ts, which are documentation too.
   snapshotPathTemplate: 'docs/screenshots/{arg}{ext}',
-  workers: 2,
+  // One more than the smallest machine has processors: a test often waits for its page.
+  workers: 3,
   fullyParallel: true,
   ...(isLong ? {} : { grepInvert: /@long/ }),
   forbidOnly: true,

@@ -22,17 +22,33 @@ import { createLogger } from '../src/main/telemetry/logger.ts';
 const help = `npm run bench -- import [options]
   --facts N             facts in the file (1000000)
   --type TYPE           ${importTypes.join(', ')} (application/x-ndjson)
+  --lines KIND          of NDJSON: plain, metadata, notes, validity, ttl, reject or supersede (plain)
   --help`;
 
 const lineOf: Readonly<Record<(typeof importTypes)[number], (number: number) => string>> = {
-  'application/x-ndjson': (number) =>
-    `{"predicate":"edge","args":["node${number}","node${other(number)}"]}\n`,
+  'application/x-ndjson': (number) => lineWith(() => '')(number),
   'text/csv': (number) => `edge,node${number},node${other(number)}\n`,
   'text/tab-separated-values': (number) => `edge\tnode${number}\tnode${other(number)}\n`,
   'text/x-datalog': (number) => `edge(node${number}, node${other(number)}).\n`,
   'text/turtle': (number) => `<http://e/${number}> <http://e/edge> <http://e/${other(number)}> .\n`,
   'application/n-triples': (number) => `<http://e/${number}> <http://e/edge> <http://e/${other(number)}> .\n`,
 };
+
+/** The optional fields of a line of NDJSON; with `reject` and `supersede` its relation has a declared key. */
+const fieldsOf: Readonly<Record<string, (number: number) => string>> = {
+  plain: () => '',
+  metadata: (number) => `,"metadata":{"source":"source ${number % 20}","confidence":${(number % 100) / 100}}`,
+  notes: (number) => `,"metadata":{"source":"source ${number % 20}","note":"what was seen in ${number}"}`,
+  validity: (number) => `,"validFrom":${1_700_000_000_000 + number},"validUntil":"2199-01-01T00:00:00Z"`,
+  ttl: (number) => `,"ttl":${1_000_000_000 + number}`,
+  reject: () => '',
+  supersede: () => '',
+};
+
+function lineWith(fields: (number: number) => string): (number: number) => string {
+  return (number) =>
+    `{"predicate":"edge","args":["node${number}","node${other(number)}"]${fields(number)}}\n`;
+}
 
 function other(number: number): number {
   return (number * 7919) % 1_000_003;
@@ -59,6 +75,16 @@ function post(address: string, type: string, body: () => Iterable<Buffer>): Prom
     sent.on('error', reject);
     Readable.from(body()).pipe(sent);
   });
+}
+
+async function declareKey(address: string, onConflict: 'reject' | 'supersede'): Promise<void> {
+  const declaration = { arguments: [{ name: 'from' }, { name: 'to' }], key: ['from'], onConflict };
+  const response = await fetch(`${address}/predicates/edge/2`, {
+    method: 'PUT',
+    headers: { 'x-tenant-id': 'bench', 'content-type': 'application/json' },
+    body: JSON.stringify(declaration),
+  });
+  assert(response.ok, `the key is declared: ${await response.text()}`);
 }
 
 const mebibyte = 1024 * 1024;
@@ -89,28 +115,32 @@ async function main(): Promise<void> {
     options: {
       facts: { type: 'string', default: '1000000' },
       type: { type: 'string', default: 'application/x-ndjson' },
+      lines: { type: 'string', default: 'plain' },
       help: { type: 'boolean', default: false },
     },
   });
   const type = importTypes.find((each) => each === values.type);
-  if (values.help || type === undefined) {
+  const fields = fieldsOf[values.lines];
+  if (values.help || type === undefined || fields === undefined) {
     console.log(help);
     return;
   }
   const facts = Number(values.facts);
+  const line = type === 'application/x-ndjson' ? lineWith(fields) : lineOf[type];
   const folder = mkdtempSync(join(tmpdir(), 'corollary-import-'));
   const config = parseConfig({ STORAGE_DIR: folder }, { host: '127.0.0.1', port: 0 });
   const log = createLogger({ level: 'ERROR', format: 'json', write: (line) => process.stderr.write(line) });
   const service = await startService({ ...config, endpointFile: null }, { log });
   try {
-    for (const [name, expected] of [
-      ['import', 'asserted'],
-      ['the same again', 'unchanged'],
-    ] as const)
+    if (values.lines === 'reject' || values.lines === 'supersede')
+      await declareKey(service.address, values.lines);
+    for (const name of ['import', 'the same again'])
       await measured(name, async () => {
-        const answer = await post(service.address, type, () => file(facts, lineOf[type]));
+        const answer = await post(service.address, type, () => file(facts, line));
         const done = JSON.parse(answer.trim().split('\n').at(-1) ?? '') as ImportDone;
-        assert(done[expected] === facts && done.failed === 0, `all are ${expected}: ${JSON.stringify(done)}`);
+        // A `ttl` sent again ends later.
+        const stored = name === 'import' ? done.asserted : done.unchanged + done.updated;
+        assert(stored === facts && done.failed === 0, `${name} stores all: ${JSON.stringify(done)}`);
         return '';
       });
     await measured('lines that fail', async () => {

@@ -21,6 +21,18 @@ test('shows medians in a table, and for the others the ratio to ours', () => {
   expect(text).toContain('| a closure (1,234) | 0.200 | 1.00 (x5.00) | over 120 s |');
 });
 
+test('shows what a question takes by the clock beside its CPU time, of those that tell it', () => {
+  const timed = (solve: number, wall: number) => ({ outcomes: [{ ...outcome(1234, solve), wall }] });
+  const text = report(
+    ['Corollary', 'Slow', 'Silent'],
+    [{ ...line, cells: [timed(0.3, 0.1), timed(1, 1), { outcomes: [outcome(1234, 1)] }] }],
+  );
+  expect(text).toContain(
+    '### The same by the clock, seconds\n\n|  | Corollary | Slow | Silent |\n| --- | ---: | ---: | ---: |\n| a closure | 0.100 | 1.00 (x10.0) | - |',
+  );
+  expect(report(['Corollary', 'Slow', 'Late'], [line])).not.toContain('by the clock');
+});
+
 test('names contestants that find different numbers of answers', () => {
   expect(disagreements(['A', 'B', 'C'], [line])).toEqual([]);
   const other = { ...line, cells: [{ outcomes: [outcome(1, 1)] }, { outcomes: [outcome(2, 1)] }] };

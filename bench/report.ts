@@ -98,6 +98,15 @@ function solveRows(lines: readonly Line[], kind: Line['kind']): MeasuredRow[] {
     .map((line) => ({ label: titled(line), line, pick: ({ solve }) => solve }));
 }
 
+/** By the clock, of the questions whose contestants tell it. */
+function wallRows(lines: readonly Line[]): MeasuredRow[] {
+  const hasWall = ({ cells: [own] }: Line): boolean =>
+    own !== undefined && 'outcomes' in own && own.outcomes.some(({ wall }) => wall !== undefined);
+  return lines
+    .filter((line) => line.kind === 'ask' && hasWall(line))
+    .map((line) => ({ label: line.title, line, pick: ({ wall }) => wall }));
+}
+
 function loadRows(line: Line): MeasuredRow[] {
   return [
     { label: `${titled(line)}: CPU seconds to load`, line, pick: ({ load }) => load },
@@ -127,6 +136,7 @@ function figureRows(lines: readonly Line[]): string[][] {
 export function report(contestants: readonly string[], lines: readonly Line[]): string {
   const sections: [string, MeasuredRow[]][] = [
     ['One cold question, CPU seconds', solveRows(lines, 'ask')],
+    ['The same by the clock, seconds', wallRows(lines)],
     ['After one fact was taken away, the question again, CPU seconds', solveRows(lines, 'change')],
     ['After the first question, look-ups in what was derived, CPU seconds', solveRows(lines, 'look-up')],
     ['Questions with a key each, CPU seconds', solveRows(lines, 'reads')],
@@ -143,7 +153,7 @@ export function report(contestants: readonly string[], lines: readonly Line[]): 
       ? tables
       : [
           ...tables,
-          [`Of ${contestants[0] ?? ''} alone, CPU microseconds`, table(['', ''], figures)] as const,
+          [`Of ${contestants[0] ?? ''} alone, CPU microseconds but for "wall"`, table(['', ''], figures)] as const,
         ];
   return all.map(([title, text]) => `### ${title}\n\n${text}\n`).join('\n');
 }

@@ -28,10 +28,12 @@ export interface Outcome {
    * its repetitions.
    */
   readonly solve: number;
+  /** Of a single question: seconds by the clock, which is what its asker waits for. */
+  readonly wall?: number;
   readonly peakBytes: number | null;
   /** For a load: memory per fact. */
   readonly bytesPerFact?: number;
-  /** Figures of our own engine only, by name: CPU seconds. */
+  /** Figures of our own engine only, by name: CPU seconds, or seconds by the clock if the name ends in "wall". */
   readonly figures?: Readonly<Record<string, number>>;
 }
 

@@ -19,6 +19,7 @@ import {
   readFacts,
   readRows,
   readTask,
+  threadSeconds,
 } from './rows.ts';
 
 const folder = present(process.argv[2], 'missing argument: the folder of the task');
@@ -117,6 +118,27 @@ async function timed(step: () => Promise<unknown>): Promise<number> {
   return cpuSeconds() - start;
 }
 
+/** Seconds: CPU time of all threads, CPU time of the thread that answers (null if Linux does not tell it), and by the clock. */
+interface Cost {
+  readonly cpu: number;
+  readonly thread: number | null;
+  readonly wall: number;
+}
+
+async function costOf(step: () => Promise<unknown>): Promise<Cost> {
+  const thread = threadSeconds();
+  const start = performance.now();
+  const cpu = await timed(step);
+  const wall = (performance.now() - start) / 1000;
+  return { cpu, thread: thread === null ? null : (threadSeconds() ?? thread) - thread, wall };
+}
+
+/** What the asker waits for, beside the CPU time of all threads: the others mostly run V8's compiler and collector. */
+const costFigures = (name: string, { thread, wall }: Cost): Record<string, number> => ({
+  ...(thread === null ? {} : { [`${name}, the thread that answers`]: thread }),
+  [`${name}, wall`]: wall,
+});
+
 /** CPU seconds of one of many steps if one is too short to be measured; of fewer if one is not short. */
 async function timedEach(step: () => Promise<unknown>): Promise<number> {
   const start = cpuSeconds();
@@ -129,35 +151,41 @@ async function timedEach(step: () => Promise<unknown>): Promise<number> {
 }
 
 /** The result, the CPU seconds on the clock, and the peak of memory so far. */
-type Findings = Required<Pick<ChildReport, 'answers' | 'solve' | 'peakBytes' | 'figures'>>;
+type Findings = Required<Pick<ChildReport, 'answers' | 'solve' | 'peakBytes' | 'figures'>> &
+  Pick<ChildReport, 'wall'>;
 
 function peakBytes(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
 
 async function askOnce(engine: Engine, { goal, withProofs }: ChildTask): Promise<Findings> {
-  const solve = await timed(() => ask(engine, goal, least));
+  const cost = await costOf(() => ask(engine, goal, least));
+  const solve = cost.cpu;
   const peak = peakBytes();
   const again = await timedEach(() => ask(engine, goal, least));
   const proving = withProofs ? await timed(() => ask(engine, goal, { limit: null, withProof: true })) : null;
-  const figures = proving === null ? { again } : { again, 'with proofs': solve + proving };
-  return { solve, peakBytes: peak, answers: await countOf(engine, goal), figures };
+  const figures = {
+    ...costFigures('question', cost),
+    again,
+    ...(proving === null ? {} : { 'with proofs': solve + proving }),
+  };
+  return { solve, wall: cost.wall, peakBytes: peak, answers: await countOf(engine, goal), figures };
 }
 
 /**
- * The CPU seconds of the question in a new engine, in a process that has answered it before, so that its code is
+ * What the question costs in a new engine, in a process that has answered it before, so that its code is
  * compiled. The engine that answered must be open: a forced collection also drops the hidden classes that have no object
  * left, and with them the code compiled for them. No other collection does.
  */
-async function askCompiled(task: ChildTask): Promise<number> {
+async function askCompiled(task: ChildTask): Promise<Record<string, number>> {
   const engine = await openEngine({ storageDir: null });
   await loadFacts(engine, task);
   await loadRules(engine, task.rules);
   if (task.before !== null) await ask(engine, task.before, least);
   collectGarbage();
-  const solve = await timed(() => ask(engine, task.goal, least));
+  const cost = await costOf(() => ask(engine, task.goal, least));
   await engine.close();
-  return solve;
+  return { compiled: cost.cpu, ...costFigures('compiled', cost) };
 }
 
 const stored = async (engine: Engine): Promise<number> =>
@@ -290,7 +318,7 @@ async function run(): Promise<ChildReport> {
   if (task.before !== null) await ask(engine, task.before, least);
   const found = await measure(engine, task);
   const isRepeated = task.kind === 'ask' && load + found.solve < mostToRepeat;
-  const figures = isRepeated ? { ...found.figures, compiled: await askCompiled(task) } : found.figures;
+  const figures = isRepeated ? { ...found.figures, ...(await askCompiled(task)) } : found.figures;
   await engine.close();
   return { ...found, ...weighed, figures, load };
 }

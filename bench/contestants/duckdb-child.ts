@@ -47,16 +47,20 @@ async function run(): Promise<ChildReport> {
     `SELECT count(*) FROM ${present(task.relations[0], 'a relation')}`,
   );
   const solves: number[] = [];
+  const walls: number[] = [];
   let answers = 0;
   for (const { name, statements } of task.sections) {
-    const begun = cpuSeconds();
+    const [begun, began] = [cpuSeconds(), performance.now()];
     for (const { sql, counts } of statements) {
       const found = await numberOf(connection, sql);
       if (counts) answers += found;
     }
-    if (name === 'solve') solves.push(cpuSeconds() - begun);
+    if (name === 'solve') {
+      solves.push(cpuSeconds() - begun);
+      walls.push((performance.now() - began) / 1000);
+    }
   }
-  const report = { answers, load: loaded, solve: median(solves) };
+  const report = { answers, load: loaded, solve: median(solves), wall: median(walls) };
   return task.kind === 'load' ? { ...report, bytesPerFact: bytes / facts } : report;
 }
 

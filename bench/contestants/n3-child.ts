@@ -30,7 +30,7 @@ function run(): ChildReport {
   const rules = new Store(
     new Parser({ format: 'text/n3' }).parse(`@prefix : <${n3Namespace}> .\n${task.rules.join('\n')}`),
   );
-  const loaded = cpuSeconds();
+  const [loaded, began] = [cpuSeconds(), performance.now()];
   const [predicate, subject, object] = task.goal;
   const goal = [
     goalTerm(present(subject, 'binary')),
@@ -46,7 +46,10 @@ function run(): ChildReport {
   const bytesPerFact = task.kind === 'load' ? (heldBytes() - before) / facts : null;
   if (task.kind !== 'load') new Reasoner(store).reason(rules);
   const all = store.countQuads(...goal, null);
-  if (task.kind === 'ask') return { answers: all, load: loaded - start, solve: cpuSeconds() - loaded };
+  if (task.kind === 'ask') {
+    const [solve, wall] = [cpuSeconds() - loaded, (performance.now() - began) / 1000];
+    return { answers: all, load: loaded - start, solve, wall };
+  }
   const ready = cpuSeconds();
   const report = { answers: all + lookUp(), load: loaded - start, solve: cpuSeconds() - ready };
   return bytesPerFact === null ? report : { ...report, bytesPerFact };

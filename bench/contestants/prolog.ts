@@ -23,11 +23,11 @@ main :-
     consult(facts), consult(rules),
     cpu(T1),
     aggregate_all(count, ${before}, _),
-    cpu(T2),
+    get_time(W2), cpu(T2),
     aggregate_all(count, ${goal}, Answers),
-    cpu(T3),
-    Load is T1 - T0, Solve is T3 - T2,
-    format('{"load": ~8f, "solve": ~8f, "answers": ~d}~n', [Load, Solve, Answers]).
+    cpu(T3), get_time(W3),
+    Load is T1 - T0, Solve is T3 - T2, Wall is W3 - W2,
+    format('{"load": ~8f, "solve": ~8f, "wall": ~8f, "answers": ~d}~n', [Load, Solve, Wall, Answers]).
 `;
 }
 

@@ -96,6 +96,17 @@ export function cpuSeconds(): number {
   return (user + system) / 1e6;
 }
 
+/** CPU seconds of the process's main thread so far; null on systems other than Linux. */
+export function threadSeconds(): number | null {
+  try {
+    const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ');
+    return Number(nanoseconds) / 1e9;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
 /** Bytes in use by this process after a full collection, on the heap and in buffers outside it. */
 export function heldBytes(): number {
   collectGarbage();

@@ -48,27 +48,34 @@ function read(measured: Measured, task: Task): Outcome {
   let section = '';
   let timed = 0;
   const solves: number[] = [];
+  const walls: number[] = [];
   let answers = 0;
   let bytes = 0;
   for (const line of measured.stdout.split('\n')) {
-    const time = /^Run Time: real \S+ user (\S+) sys (\S+)/.exec(line);
+    const time = /^Run Time: real (\S+) user (\S+) sys (\S+)/.exec(line);
     const found = /^(answers|bytes)\t(\d+)$/.exec(line);
     if (time !== null) {
-      const seconds = Number(time[1]) + Number(time[2]);
+      const seconds = Number(time[2]) + Number(time[3]);
       timed += seconds;
-      if (section === 'solve') solves.push((solves.pop() ?? 0) + seconds);
+      if (section === 'solve') {
+        solves.push((solves.pop() ?? 0) + seconds);
+        walls.push((walls.pop() ?? 0) + Number(time[1]));
+      }
     } else if (found !== null) {
       if (found[1] === 'answers') answers += Number(found[2]);
       else bytes = Number(found[2]);
     } else if (/^[a-z]+$/.test(line)) {
       section = line;
-      if (section === 'solve') solves.push(0);
+      if (section === 'solve') {
+        solves.push(0);
+        walls.push(0);
+      }
     }
   }
   if (solves.length === 0) throw new RunFailure(`printed no times: ${measured.stderr.slice(-300)}`);
   // The clock of the command line excludes imports; the process's time besides the questions is loading.
   const load = measured.cpu === null ? Number.NaN : Math.max(0, measured.cpu - timed);
-  const outcome = { answers, load, solve: median(solves), peakBytes: measured.peakBytes };
+  const outcome = { answers, load, solve: median(solves), wall: median(walls), peakBytes: measured.peakBytes };
   if (task.workload.kind !== 'load') return outcome;
   return { ...outcome, bytesPerFact: bytes / task.relations.reduce((sum, { rows }) => sum + rows.length, 0) };
 }

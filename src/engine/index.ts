@@ -6,6 +6,7 @@ export {
   eitherOf,
   type Idempotency,
   signalOf,
+  systemCaller,
 } from './base/caller.ts';
 export { systemOrigin, type WriteOrigin } from './base/origin.ts';
 export type { Clock } from './base/clock.ts';

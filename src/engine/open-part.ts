@@ -33,6 +33,14 @@ export interface EngineOptions {
   readonly storeUrl?: string | null;
   /** Where other nodes of the store reach this one; default: `address`. */
   readonly nodeAddress?: string | null;
+  /** Of a store, how many nodes have each database, if there are as many; default 2. */
+  readonly copies?: number;
+  /** Of a store, how long a node may be gone before its databases get another copy, in milliseconds; default 10,000. */
+  readonly awaitedMs?: number;
+  /** Runs the step while no write to the database is answered by this service; default: at once. Rejects as the step does. */
+  readonly holdWrites?: <Result>(database: string, step: () => Promise<Result>) => Promise<Result>;
+  /** Resolves when the service answers nothing from the database any more, which it is about to close; default: at once. */
+  readonly whenUnused?: (database: string) => Promise<void>;
   /** Encrypts the files: 64 hexadecimal digits; null or absent: no encryption. */
   readonly encryptionKey?: string | null;
   /** When a write counts as durable; default `always`. */

@@ -1,28 +1,31 @@
 /**
- * Opens a store in PostgreSQL: a log and an engine for each database, and one for the catalogue.
+ * Opens a store in PostgreSQL: a log and an engine for each database that this node is to have, and one for the catalogue.
  *
- * The rows of the logs are the list of databases, and each node looks at them four times a second: it opens what was created,
- * and closes what was deleted. A database exists once its log has a record that creates it, and until one that deletes it.
+ * The rows of the logs are the list of databases and say which nodes are to have each (`replication/placement.ts`). Each node
+ * looks at them four times a second: it opens what it is to have, and closes what was deleted, or what others have in its place.
+ * A database exists once its log has a record that creates it, and until one that deletes it.
  * Between such a record and its row there is no harm: a log without a database that nobody writes to is ended by its owner,
  * so what a killed node left half made, or half removed, ends the same way.
  */
 import { EngineError } from './base/errors.ts';
 import { present } from './base/assert.ts';
-import type { NodeList } from './contract/administration.ts';
+import type { NodeList, NodeStatus } from './contract/administration.ts';
 import type { StorageBackend } from './log/backend.ts';
 import { folderKeyOf } from './log/cipher.ts';
 import { noOwner } from './log/frame-store.ts';
 import type { FolderLock } from './log/lock-file.ts';
 import type { Journal, JournalName } from './log/journal.ts';
+import { openLogOver } from './log/open-log.ts';
 import { PostgresNode } from './log/open-postgres.ts';
-import { CATALOGUE, isUnfinished, UNDIVIDED } from './log/log-names.ts';
-import type { ListedLog, PostgresLogs } from './log/postgres-logs.ts';
+import { CATALOGUE, UNDIVIDED } from './log/log-names.ts';
+import type { CopyTold, ListedLog, PostgresLogs } from './log/postgres-logs.ts';
 import type { PostgresStore } from './log/postgres-store.ts';
+import { talliesOf } from './folder/folder-tasks.ts';
 import { divideStore } from './folder/move-store.ts';
 import { Backups } from './commit/snapshots.ts';
 import type { SnapshotCopy } from './log/snapshot-reader.ts';
 import { spoolSnapshot } from './log/spooled-snapshot.ts';
-import { joinedPins, type PinnedState } from './state/state-snapshot.ts';
+import { joinedPins, type PinnedState, pinState, stateOf } from './state/state-snapshot.ts';
 import { StatementFailed } from './log/postgres-connection.ts';
 import { type Caller, systemCaller } from './base/caller.ts';
 import { systemClock } from './base/clock.ts';
@@ -31,6 +34,9 @@ import { type EngineContext, openMeaning, type SharedParts } from './operations/
 import type { Engine } from './operations/engine.ts';
 import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
+import { FULL_SHARE } from './replication/placement.ts';
+import { Placing } from './replication/placing.ts';
+import { hasCopy, StoreView } from './replication/store-view.ts';
 import type { Change } from './session/change-feed.ts';
 import { operationVersion } from './state/operation.ts';
 import type { ErasingRecord } from './state/redaction.ts';
@@ -54,10 +60,30 @@ const GRACE_MS = 5000;
 const RETRY_MS = 5000;
 /** Logs that are read at once. */
 const MAX_OPENING = 4;
+/** Logs that are closed, or moved to another node, at once. */
+const MAX_LEAVING = 8;
+/** Other nodes have looked at the logs after this time, and ask others for what this one closes. */
+const LEAVE_MS = 700;
+/** A new node waits this long until databases were placed with it in mind, in milliseconds. */
+const CONSIDERED_MS = 5000;
+/** Between two looks whether they were. */
+const CONSIDERED_LOOK_MS = 50;
+/** A node that is to have a copy before a database moves there has this long to make it. */
+const COPY_MS = 60_000;
+/** Between two looks whether it has. */
+const COPY_LOOK_MS = 100;
+/** Memory of an open database without knowledge, in bytes. */
+const EMPTY_BYTES = 64 * 1024;
+/** What a node tells of a database's memory is off by at most this share. */
+const BYTES_SHARE = 1 / 8;
+/** From this share of the memory on, it is freed once databases were closed. */
+const FREE_SHARE = 0.5;
+/** How many nodes are to have each database. */
+const COPIES = 2;
 
 /** This process as a node of a store, or of a simulated one. */
-export interface ShelfNode extends Pick<PostgresNode, 'id' | 'open' | 'close'> {
-  readonly logs: Pick<PostgresLogs, 'look' | 'ensure' | 'create' | 'end'>;
+export interface ShelfNode extends Pick<PostgresNode, 'id' | 'open' | 'openToRead' | 'close'> {
+  readonly logs: Pick<PostgresLogs, 'look' | 'nodes' | 'ensure' | 'create' | 'end' | 'place' | 'tell'>;
 }
 
 /** Opens all databases of the store. Rejects with a StartupError. */
@@ -108,6 +134,8 @@ interface Opened {
   readonly state: State;
   /** Since when it has had no database, by `performance.now`; null: it has one. */
   emptySince: number | null;
+  /** It is about to be closed here: other nodes answer for it. */
+  isLeaving: boolean;
 }
 
 class Shelf {
@@ -128,6 +156,14 @@ class Shelf {
   readonly #erasers: ((erasure: ErasingRecord) => Promise<void>)[] = [];
   /** Ends that are under way. */
   readonly #ending = new Set<Opened>();
+  readonly #view: StoreView;
+  readonly #placing: Placing;
+  /** Logs that wait to be opened, and those that are being opened, by name. */
+  readonly #waiting = new Map<string, ListedLog>();
+  readonly #opening = new Map<string, Promise<void>>();
+  /** Databases that are being closed, or given to another node. */
+  readonly #leaving = new Set<Promise<void>>();
+  #freeing: ReturnType<typeof setTimeout> | null = null;
   #refreshing: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
@@ -136,6 +172,8 @@ class Shelf {
     this.#place = place;
     this.#node = node;
     this.#options = options;
+    this.#view = new StoreView(node.id);
+    this.#placing = new Placing(node.logs, options.copies ?? COPIES, options.awaitedMs);
     const parts = commonParts(place.backend, options);
     this.#parts = parts;
     const spool = { copySnapshot: () => this.#copyOfAll() };
@@ -168,7 +206,8 @@ class Shelf {
     await logs.ensure('default');
     const listed = (await logs.look()).find(({ name }) => name === CATALOGUE);
     this.#catalogue = await this.#openLog(present(listed, 'the catalogue was added'));
-    await this.#refresh();
+    await this.#beConsidered();
+    await this.#allOpened();
     for (const { error } of this.#failed.values()) throw error;
     this.#schedule();
     const catalogue = this.#catalogue.engine;
@@ -178,7 +217,8 @@ class Shelf {
         all: () => Array.from(this.#opened.values(), ({ engine }) => engine),
         of: (database) => this.#of(database),
         backups: this.#backups,
-        has: (database) => this.#opened.get(database)?.engine.hasDatabase(database) === true,
+        has: (database) => this.#has(database),
+        nodeOf: (database) => this.#status(database),
       },
       {
         createDatabase: (caller, name) => this.#create(caller, name),
@@ -186,6 +226,10 @@ class Shelf {
         nodes: () => this.#nodes(),
         handOver: (to, database) => this.#owning(database).handOver(to),
         release: (database) => this.#owning(database).release(database),
+        makeCopy: (to, database) => this.#makeCopy(to, database),
+        copiesElsewhere: (database) => this.#copiesElsewhere(database),
+        databasesElsewhere: () => this.#databasesElsewhere(),
+        successor: (database) => this.#view.otherCopy(database),
         look: (database) => this.#look(database),
         backup: () => this.#backups.take(),
         journal: (name) => this.#journal(name),
@@ -200,7 +244,10 @@ class Shelf {
   async close(snapshotWithinMs?: number): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#freeing !== null) clearTimeout(this.#freeing);
     await this.#refreshing;
+    this.#waiting.clear();
+    await Promise.all([...this.#opening.values(), ...this.#leaving]);
     const opened = [...this.#opened.values(), ...(this.#catalogue === null ? [] : [this.#catalogue])];
     await Promise.all(opened.map(({ engine }) => engine.close(snapshotWithinMs)));
     this.#shared.threads?.close();
@@ -216,7 +263,8 @@ class Shelf {
     if (opened !== undefined) return opened;
     const failed = this.#failed.get(database);
     if (failed !== undefined) throw noOwner('This node cannot read the log of the database.', failed.error);
-    if (database === 'default') throw noOwner('This node is opening the database.');
+    if (database === 'default' || this.#view.database(database) !== null)
+      throw noOwner('This node does not have the database.');
     return present(this.#catalogue, 'the catalogue is opened first');
   }
 
@@ -241,7 +289,7 @@ class Shelf {
     this.#timer.unref();
   }
 
-  /** Opens what was created and closes what was deleted, as of a look that was sent after the call. */
+  /** Looks at all logs and does what is to be done, as of a look that was sent after the call. What is opened may take longer. */
   async #refresh(): Promise<void> {
     await this.#refreshing;
     this.#refreshing = this.#refreshed();
@@ -253,19 +301,127 @@ class Shelf {
   }
 
   async #refreshed(): Promise<void> {
-    const listed = new Map((await this.#node.logs.look()).map((log) => [log.name, log]));
+    await this.#see();
     for (const opened of this.#opened.values()) {
-      const log = listed.get(opened.name);
-      if (log === undefined || log.isEnded || log.id !== opened.store.id) await this.#closeOne(opened);
+      const log = this.#view.database(opened.name);
+      if (log === null || log.id !== opened.store.id) await this.#closeOne(opened);
       else await this.#attended(opened);
     }
     if (this.#catalogue !== null) await this.#attended(this.#catalogue);
-    const waiting = [...listed.values()].filter((log) => this.#isToOpen(log));
-    const openNext = async (): Promise<void> => {
-      for (let log = waiting.pop(); log !== undefined && !this.#isClosed; log = waiting.pop())
-        await this.#openOne(log);
-    };
-    await Promise.all(Array.from({ length: MAX_OPENING }, openNext));
+    if (this.#catalogue?.store.shared.role === 'owner') {
+      if (await this.#placing.pass(this.#view)) await this.#see();
+    } else this.#placing.rest();
+    this.#openWanted();
+    this.#leaveOthers();
+    await this.#tellCopies();
+  }
+
+  async #see(): Promise<void> {
+    const at = performance.now();
+    const { logs } = this.#node;
+    const listed = await logs.look();
+    // Later, so that every owner is among them.
+    this.#view.saw(listed, await logs.nodes(), at);
+  }
+
+  /** Waits until databases were placed with this node in mind, if there is a node that does that. */
+  async #beConsidered(): Promise<void> {
+    for (const until = performance.now() + CONSIDERED_MS; performance.now() < until; ) {
+      await this.#refresh();
+      if (this.#view.nodes.get(this.#node.id)?.isConsidered === true) break;
+      await pause(CONSIDERED_LOOK_MS);
+    }
+  }
+
+  #openWanted(): void {
+    for (const log of this.#view.databases) if (this.#isToOpen(log)) this.#waiting.set(log.name, log);
+    this.#openNext();
+  }
+
+  #openNext(): void {
+    for (const [name, log] of this.#waiting) {
+      if (this.#opening.size >= MAX_OPENING || this.#isClosed) return;
+      this.#waiting.delete(name);
+      const opening = this.#openOne(log).finally(() => {
+        this.#opening.delete(name);
+        this.#openNext();
+      });
+      this.#opening.set(name, opening);
+    }
+  }
+
+  /** Resolves when what is to be open is, or could not be opened. */
+  async #allOpened(): Promise<void> {
+    while (this.#opening.size > 0 || (this.#waiting.size > 0 && !this.#isClosed))
+      await Promise.all(this.#opening.values());
+  }
+
+  /** Tells which databases this node has, and how much memory those of which it is the owner take. */
+  async #tellCopies(): Promise<void> {
+    const told: CopyTold[] = [];
+    for (const { id, name, ready, bytes: known } of this.#view.databases) {
+      const opened = this.#opened.get(name);
+      const isReady = opened !== undefined && !opened.isLeaving && opened.store.id === id;
+      const isOwner = isReady && opened.store.shared.role === 'owner';
+      const bytes = isOwner ? bytesOf(opened) : known;
+      const isOff = Math.abs(bytes - known) > Math.max(EMPTY_BYTES, known * BYTES_SHARE) || known === 0;
+      const isNews = isReady !== ready.includes(this.#node.id);
+      if (isNews || (isOwner && isOff)) told.push({ id, isReady, bytes: isOwner ? bytes : null });
+    }
+    if (told.length > 0) await this.#node.logs.tell(this.#node.id, told);
+  }
+
+  /** Closes what this node need not have any more, and gives what it owns to those that are to have it. */
+  #leaveOthers(): void {
+    for (const opened of this.#opened.values()) {
+      if (this.#leaving.size >= MAX_LEAVING) return;
+      const log = this.#view.database(opened.name);
+      if (log === null || opened.isLeaving) continue;
+      const { role } = opened.store.shared;
+      const to = role === 'owner' ? this.#view.successor(log) : null;
+      if (to === null && (role === 'owner' || !this.#view.mayLeave(log))) continue;
+      opened.isLeaving = true;
+      const leaving = (to === null ? this.#leave(opened) : this.#give(opened, to))
+        .catch((error: unknown) => this.#parts.onBug(error))
+        .finally(() => {
+          opened.isLeaving = false;
+          this.#leaving.delete(leaving);
+        });
+      this.#leaving.add(leaving);
+    }
+  }
+
+  async #leave(opened: Opened): Promise<void> {
+    const { name, store } = opened;
+    await pause(LEAVE_MS);
+    await this.#options.whenUnused?.(name);
+    const log = this.#view.database(name);
+    const isLeft = log !== null && this.#view.mayLeave(log) && store.shared.role === 'copy';
+    if (!isLeft || this.#isClosed || this.#opened.get(name) !== opened) return;
+    await this.#closeOne(opened);
+    this.#free();
+  }
+
+  async #give({ name, engine }: Opened, to: string): Promise<void> {
+    const { holdWrites = (_database, step) => step() } = this.#options;
+    try {
+      await holdWrites(name, () => engine.handOver(to));
+    } catch (error) {
+      // It is busy, or not ready: the next look tries again.
+      if (!(error instanceof EngineError)) throw error;
+    }
+  }
+
+  /** Returns memory to the system after databases were closed, if much of it is in use: garbage counts as used. */
+  #free(): void {
+    const gauge = this.#parts.memoryGauge;
+    if (gauge === null || this.#freeing !== null) return;
+    this.#freeing = setTimeout(() => {
+      this.#freeing = null;
+      const { resident, residentMark } = gauge.read();
+      if (resident > residentMark * FREE_SHARE) gauge.collect();
+    }, LEAVE_MS);
+    this.#freeing.unref();
   }
 
   async #attended(opened: Opened): Promise<void> {
@@ -278,8 +434,8 @@ class Shelf {
   }
 
   #isToOpen(log: ListedLog): boolean {
-    const { name, isEnded } = log;
-    if (isEnded || name === CATALOGUE || isUnfinished(log) || this.#opened.has(name)) return false;
+    const { name } = log;
+    if (this.#opened.has(name) || this.#opening.has(name) || !this.#view.isWanted(log)) return false;
     const failed = this.#failed.get(name);
     return failed === undefined || performance.now() - failed.at > RETRY_MS;
   }
@@ -288,6 +444,7 @@ class Shelf {
     const { name } = log;
     try {
       const opened = await this.#openLog(log);
+      if (this.#isClosed) return await opened.engine.close(0);
       this.#opened.set(name, opened);
       this.#failed.delete(name);
       for (const erase of this.#erasers) opened.engine.whenErased(erase);
@@ -325,6 +482,7 @@ class Shelf {
       context,
       state,
       emptySince: null,
+      isLeaving: false,
     };
   }
 
@@ -376,16 +534,17 @@ class Shelf {
     if ((this.#opened.get(name)?.state.databases.size ?? 0) === 0) {
       const isMine = await this.#node.logs.create(name, this.#node.id).catch(unasked);
       await this.#refresh().catch(unasked);
+      if (isMine) await this.#allOpened();
       // It may be open here since before it was ended.
       if (isMine) await this.#opened.get(name)?.engine.look();
     }
     const opened = this.#opened.get(name);
+    if (opened === undefined && this.#has(name)) throw exists(name);
     if (opened === undefined) throw noOwner('The database was removed, or cannot be opened here.');
     if (opened.store.shared.role === 'copy') {
       // Another node has it: what it did is known here once it is applied.
       await opened.engine.confirm();
-      if (opened.engine.hasDatabase(name) && !opened.engine.remembers(caller))
-        throw new EngineError('Conflict', `the database ${name} exists already`);
+      if (opened.engine.hasDatabase(name) && !opened.engine.remembers(caller)) throw exists(name);
     }
     return opened.engine.createDatabase(caller, name);
   }
@@ -403,8 +562,74 @@ class Shelf {
       for (const engine of await this.#moved()) void engine.look();
       return present(this.#catalogue, 'it is open').engine.look();
     }
-    if (!this.#opened.has(database)) await this.#refresh().catch(unasked);
-    return (await this.#opened.get(database)?.engine.look()) ?? 0;
+    const opened = this.#opened.get(database);
+    if (opened !== undefined) return opened.engine.look();
+    await this.#refresh().catch(unasked);
+    return this.#opened.get(database)?.engine.look() ?? this.#view.database(database)?.leaseMs ?? 0;
+  }
+
+  /** True if there is such a database, here or elsewhere. */
+  #has(database: string): boolean {
+    const opened = this.#opened.get(database);
+    if (opened !== undefined) return opened.engine.hasDatabase(database);
+    // Its log has the record that creates it.
+    return (this.#view.database(database)?.lastSequence ?? 0) > 0;
+  }
+
+  /** Where the nodes are that have a copy of the database; null: this one has it, or there is no such database. */
+  #copiesElsewhere(database: string): readonly string[] | null {
+    const opened = this.#opened.get(database);
+    const isHere = opened !== undefined && (!opened.isLeaving || opened.store.shared.role === 'owner');
+    return isHere || this.#view.database(database) === null ? null : this.#view.copiesOf(database);
+  }
+
+  #databasesElsewhere(): ReadonlyMap<string, readonly string[]> {
+    const elsewhere = this.#view.databases.filter(({ name }) => !this.#opened.has(name) && this.#has(name));
+    return new Map(elsewhere.map(({ name }) => [name, this.#view.copiesOf(name)]));
+  }
+
+  /** This node's part in the log of the database; in the catalogue's, if there is no such database. */
+  #status(database: string): NodeStatus | null {
+    const opened = this.#opened.get(database);
+    if (opened !== undefined) return opened.engine.node();
+    const catalogue = present(this.#catalogue, 'it is open');
+    const skewMs = catalogue.store.shared.clockSkewMs;
+    return this.#view.statusOf(database, skewMs) ?? catalogue.engine.node();
+  }
+
+  /**
+   * Lets the node make a copy of the database, which this node owns, and resolves when it has. Rejects with Conflict if the
+   * node has no room, or does not make it in time. A node that is not known, or has a copy, is left to the move.
+   */
+  async #makeCopy(to: string, database: string): Promise<void> {
+    const opened = this.#opened.get(database);
+    const isOwner = opened?.store.shared.role === 'owner';
+    if (!isOwner || to === this.#node.id) return;
+    const hasIt = (): boolean => {
+      const { ready = [] } = this.#view.database(database) ?? {};
+      return ready.includes(to);
+    };
+    await this.#see().catch(unasked);
+    const node = this.#view.nodes.get(to);
+    const log = this.#view.database(database);
+    if (log === null || node?.isAlive !== true || !node.takesPart || hasIt()) return;
+    const { usedBytes, memoryBytes, address } = node;
+    if (memoryBytes !== null && (usedBytes ?? 0) + log.bytes > memoryBytes * FULL_SHARE)
+      throw new EngineError(
+        'Conflict',
+        `the node ${address} has no room for the database: with it, more than ${FULL_SHARE * 100}% of its memory would be ` +
+          'in use. Nothing changed.',
+      );
+    const others = log.placed.filter((each) => each !== to && each !== this.#node.id);
+    const placed = [...new Set([to, this.#node.id, ...others])].slice(0, this.#placing.copies);
+    await this.#node.logs.place([{ id: log.id, before: log.placed, placed }], []).catch(unasked);
+    for (const until = performance.now() + COPY_MS; performance.now() < until && !this.#isClosed; ) {
+      await pause(COPY_LOOK_MS);
+      await this.#see().catch(unasked);
+      if (hasIt()) return;
+      if (this.#view.nodes.get(to)?.isAlive !== true) break;
+    }
+    throw new EngineError('Conflict', `the node ${address} did not make a copy of the database in time`);
   }
 
   /** Those whose logs another node has written to; none if the store cannot be asked, which the tails tell. */
@@ -422,23 +647,32 @@ class Shelf {
 
   async #nodes(): Promise<NodeList> {
     const catalogue = present(this.#catalogue, 'it is open').engine;
-    const [{ log, nodes }, logs] = await Promise.all([
-      catalogue.nodes(),
-      this.#node.logs.look().catch(unasked),
-    ]);
-    const live = logs.filter((each) => !each.isEnded && !isUnfinished(each));
-    const position = live.reduce((sum, { lastSequence }) => sum + lastSequence, 0);
+    const [{ log, nodes }] = await Promise.all([catalogue.nodes(), this.#see().catch(unasked)]);
+    const databases = this.#view.databases;
+    const total = databases.reduce((sum, { lastSequence }) => sum + lastSequence, 0);
+    const owned = (node: string): number =>
+      databases.filter(({ owner, isOwned }) => isOwned && owner === node).length;
     return {
-      log: log === null ? null : { ...log, position },
-      databases: live
-        .filter(({ name }) => name !== CATALOGUE)
-        .map(({ name, epoch, owner, isOwned, lastSequence }) => ({
-          name,
-          owner: isOwned ? owner : null,
-          epoch,
-          position: lastSequence,
-        })),
-      nodes: nodes.map((node) => ({ ...node, lagRecords: Math.max(0, position - node.position) })),
+      log: log === null ? null : { ...log, position: total + log.position },
+      databases: databases.map(({ name, epoch, owner, isOwned, lastSequence, placed, ready, bytes }) => ({
+        name,
+        owner: isOwned ? owner : null,
+        epoch,
+        position: lastSequence,
+        bytes,
+        placed: [...placed],
+        copies: ready.filter((node) => node !== owner && this.#view.nodes.get(node)?.isAlive === true),
+      })),
+      nodes: nodes.map((node) => {
+        const has = databases.filter(
+          (each) => hasCopy(each, node.id) || this.#view.nodes.get(node.id)?.takesPart === false,
+        );
+        // It has the catalogue too.
+        const end = has.reduce((sum, { lastSequence }) => sum + lastSequence, log?.position ?? 0);
+        const ownedHere = owned(node.id);
+        const copies = Math.max(0, has.length - ownedHere);
+        return { ...node, owned: ownedHere, copies, lagRecords: Math.max(0, end - node.position) };
+      }),
     };
   }
 
@@ -462,6 +696,8 @@ class Shelf {
       const { encryptionKey, onWarn = () => {}, random = systemRandom } = this.#options;
       const { clock, scheduler } = this.#parts;
       const catalogue = present(this.#catalogue, 'it is open');
+      await this.#see().catch(unasked);
+      const others = await this.#pinsOfOthers();
       const rest = [...this.#opened.values()];
       const { historyId, epoch } = catalogue.context.parts.log;
       const pins: PinnedState[] = [];
@@ -473,8 +709,9 @@ class Shelf {
             pins.push(pin);
             return next(at + 1);
           });
-        const [first, ...others] = pins;
-        const { sequence, time, parts } = joinedPins(present(first, 'the catalogue is pinned'), others);
+        const [first, ...own] = pins;
+        const pinned = [...own, ...others];
+        const { sequence, time, parts } = joinedPins(present(first, 'the catalogue is pinned'), pinned);
         const covered = { sequence, time, checksum: null, historyId, epoch, parent: null };
         const pause = scheduler.pauseOf(null, 'backup');
         return spoolSnapshot(
@@ -490,6 +727,30 @@ class Shelf {
       done();
       throw error;
     }
+  }
+
+  /** The databases that this node does not have, as the store has them. Rejects with Conflict if memory is too short for them. */
+  async #pinsOfOthers(): Promise<PinnedState[]> {
+    const missing = this.#view.databases.filter(({ name }) => !this.#opened.has(name));
+    const bytes = missing.reduce((sum, log) => sum + log.bytes, 0);
+    const { resident = 0, residentMark = Infinity } = this.#parts.memoryGauge?.read() ?? {};
+    if (resident + bytes > residentMark)
+      throw new EngineError(
+        'Conflict',
+        `this node has ${this.#opened.size} of ${this.#opened.size + missing.length} databases, and no memory for the others: ` +
+          "back the store up with PostgreSQL's tools",
+      );
+    const pins: PinnedState[] = [];
+    for (const { id } of missing) {
+      const log = openLogOver(await this.#node.openToRead(id));
+      try {
+        const restored = await stateOf(log, this.#parts.scheduler.pauseOf(null, 'backup'));
+        if (restored.state.databases.size > 0) pins.push(pinState(restored.state, talliesOf(restored)));
+      } finally {
+        await log.close();
+      }
+    }
+    return pins;
   }
 
   #journal(name: JournalName): Journal {
@@ -512,6 +773,22 @@ class Shelf {
       for (const end of ends.values()) end();
     };
   }
+}
+
+function exists(name: string): EngineError {
+  return new EngineError('Conflict', `the database ${name} exists already`);
+}
+
+/** About how much memory a database takes: a snapshot is denser than the facts in memory, a record is about as long. */
+function bytesOf({ context }: Opened): number {
+  const { snapshotBytes, uncoveredBytes } = context.parts.log.statistics();
+  return EMPTY_BYTES + 2 * snapshotBytes + uncoveredBytes;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
 }
 
 function unasked(error: unknown): never {

@@ -18,6 +18,7 @@ function randomFact(prng: Prng): FactToStore {
     scope: prng.pick([null, null, 's', '"']),
     ...(prng.chance(0.1) ? { validFrom: prng.pick([0, 5, 'always'] as const) } : {}),
     ...(prng.chance(0.1) ? { validUntil: prng.pick([9, 'never'] as const) } : {}),
+    ...(prng.chance(0.1) ? { validUntil: 7, endsByTtl: true } : {}),
     ...(prng.chance(0.1) ? { metadata: { importance: prng.next(), note: text() } } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import type { Slices } from '../base/slices.ts';
 import { FactBlock, FactBlockBuilder, type FactFrame, type FactsToStore } from '../store/fact-block.ts';
+import type { FactExtras } from '../store/fact-extras.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { DecidedWrite } from './commit-pipeline.ts';
 import type { Operation } from '../state/operation.ts';
@@ -83,7 +84,8 @@ async function writeBlock(json: JsonBytes, block: FactBlock, slices: Pick<Slices
 function bytesOfBlock(block: FactBlock): number {
   const { predicate, truthVal, scope } = block.frameAt(0);
   const around = JSON.stringify({ predicate, args: [], truthVal, scope }).length + 1;
-  return block.bytes.length + block.ends.length * 3 + block.length * around;
+  const extras = block.extras === null ? 0 : JSON.stringify(block.extras.at(0)).length + 1;
+  return block.bytes.length + block.ends.length * 3 + block.length * (around + extras);
 }
 
 /** Writes a list; `write` writes some items, separated by commas. */
@@ -166,20 +168,44 @@ class JsonBytes {
   /** Writes a fact of a block, after a comma unless it is the first. */
   writeFact(block: FactBlock, at: number): void {
     if (at > 0) this.#put(comma);
-    if (!block.isPlainAt(at)) {
-      this.write(JSON.stringify(block.at(at)));
-      return;
-    }
     const frame = block.frameAt(at);
     const { before, after } = this.#framed?.frame === frame ? this.#framed : this.#frame(frame);
-    this.#copy(before);
+    this.#copy(before, 0, before.length);
     const first = block.firstText[at] as number;
     const end = first + frame.arity;
     for (let text = first; text < end; text++) {
       if (text > first) this.#put(comma);
       this.#writeText(block.bytes, block.startOf(text), block.ends[text] as number);
     }
-    this.#copy(after);
+    if (block.extras === null) this.#copy(after, 0, after.length);
+    else {
+      // Before the closing brace.
+      this.#copy(after, 0, after.length - 1);
+      this.#writeExtras(block.extras, at);
+      this.#put(closingBrace);
+    }
+  }
+
+  #writeExtras(extras: FactExtras, at: number): void {
+    const [from, until] = [extras.validFrom?.[at] ?? Number.NaN, extras.validUntil?.[at] ?? Number.NaN];
+    if (!Number.isNaN(from))
+      this.#writeAscii(from === Number.NEGATIVE_INFINITY ? ',"validFrom":"always"' : `,"validFrom":${from}`);
+    if (!Number.isNaN(until))
+      this.#writeAscii(
+        until === Number.POSITIVE_INFINITY ? ',"validUntil":"never"' : `,"validUntil":${until}`,
+      );
+    if (extras.byTtl?.[at] === 1) this.#writeAscii(',"endsByTtl":true');
+    if (extras.metadata === null || extras.metadataBytes(at) === 0) return;
+    this.#writeAscii(',"metadata":');
+    this.#copy(extras.metadata.bytes, extras.metadataStart(at), extras.metadata.ends[at] as number);
+  }
+
+  #writeAscii(json: string): void {
+    this.#reserve(json.length);
+    const bytes = this.#bytes;
+    let end = this.#end;
+    for (let at = 0; at < json.length; at++) bytes[end++] = json.charCodeAt(at);
+    this.#end = end;
   }
 
   #frame(frame: FactFrame): FramedFact {
@@ -208,10 +234,13 @@ class JsonBytes {
     this.#end = end;
   }
 
-  #copy(part: Uint8Array): void {
-    this.#reserve(part.length);
-    this.#bytes.set(part, this.#end);
-    this.#end += part.length;
+  /** Writes these bytes of another array. */
+  #copy(from: Uint8Array, start: number, stop: number): void {
+    this.#reserve(stop - start);
+    const bytes = this.#bytes;
+    let end = this.#end;
+    for (let at = start; at < stop; at++) bytes[end++] = from[at] as number;
+    this.#end = end;
   }
 
   #put(byte: number): void {
@@ -239,6 +268,7 @@ const quotationMark = 0x22;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const comma = 0x2c;
 const backslash = 0x5c;
+const closingBrace = 0x7d;
 
 function itemsOf(operation: Operation): number {
   switch (operation.kind) {

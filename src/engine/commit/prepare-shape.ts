@@ -64,13 +64,6 @@ function typedArguments(declarations: DeclarationStore, { predicate, arity }: Fa
   );
 }
 
-/** True if a key may refuse facts of the block, none of which gives a validity. */
-export function mayConflictIn(declarations: DeclarationStore, { frames }: FactBlock): boolean {
-  if (declarations.size === 0) return false;
-  const keys = StrictKeys.of(declarations);
-  return frames.some((frame) => keys.keyIn(frame)?.onConflict === 'reject');
-}
-
 /** What is at odds with a declaration that only warns, in words. */
 export function shapeHints(declarations: DeclarationStore, fact: FactIdentity): string[] {
   const declaration = declarationOf(declarations, fact);

@@ -89,10 +89,12 @@ const listedNodeSchema = z.object({
   self: z.boolean().describe('True of the node that answers'),
   role: z.enum(['owner', 'copy']),
   alive: z.boolean().describe('False: its lease has run out. It is forgotten within an hour'),
-  position: z.int().describe('How many records of all logs it has applied'),
-  lagRecords: z.int().describe('Records that are stored and that it has not applied'),
+  position: z.int().describe('How many records it has applied, of all logs that it has'),
+  lagRecords: z.int().describe('Records of those logs that are stored and that it has not applied'),
   staleMs: z.int().describe('It shows everything that was stored so many milliseconds ago'),
   takes: z.int().describe('How often it has taken the log since its start'),
+  owned: z.int().describe('Databases whose writes it stores'),
+  copies: z.int().describe('Databases of which it has a copy'),
   usedBytes: z.int().nullable().describe('Resident memory of its process; null: not known yet'),
   memoryBytes: z.int().nullable().describe('At which it stores no more knowledge; null: not known yet'),
   problem: z.string().nullable().describe('Why it cannot follow the log; null: it can'),
@@ -118,6 +120,13 @@ export const nodeListSchema = z.object({
         owner: z.string().nullable().describe('The id of the node that stores its writes; null: none'),
         epoch: z.int().describe('Counts how often its log was taken'),
         position: z.int().describe('Sequence number of the last record that is stored'),
+        bytes: z.int().describe('About how much memory it takes; 0: not known yet'),
+        placed: z
+          .array(z.string())
+          .describe('The ids of the nodes that are to have it; none: it was not placed yet'),
+        copies: z
+          .array(z.string())
+          .describe('The ids of the living nodes that have a copy, without the owner'),
       }),
     )
     .describe('The logs of the databases, by name; without `STORE_URL` none'),

@@ -8,6 +8,7 @@ import {
   hintsSchema,
   instantSchema,
   limitSchema,
+  maxTime,
   namedSchema,
   offsetSchema,
   oneScopeChoice,
@@ -23,6 +24,7 @@ import { declarationFields } from './declarations.ts';
 import { argumentSort, type FactSort, factSortKeys, sortedPosition } from './fact-order.ts';
 import { constantProblem, isBuiltinName, maxArguments, predicateProblem } from './language.ts';
 import { constantsSchema, predicateSchema, termsSchema } from './language-schemas.ts';
+import { parseTime } from './time-text.ts';
 import { takingNegated } from './same-said.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 import { knowledgeGenerationField, momentFields, momentParameters } from './moments.ts';
@@ -54,7 +56,8 @@ export const metadataSchema = z.preprocess(
 
 export type Metadata = z.output<typeof metadataSchema>;
 
-function metadataProblem(value: unknown): string | null {
+/** Why the value, which comes from parsed JSON, cannot be metadata; null: it can. */
+export function metadataProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'metadata is a JSON object';
   const waiting: unknown[] = [value];
   for (let bytes = 0; waiting.length > 0; ) {
@@ -83,9 +86,7 @@ const factFields = {
   args: constantsSchema,
   truthVal: defaulted(z.boolean(), true).describe('false: explicitly false'),
   ...scopeFields,
-  ttl: optional(z.int().min(1).max(8_640_000_000_000_000)).describe(
-    'Milliseconds from now until the fact expires',
-  ),
+  ttl: optional(z.int().min(1).max(maxTime)).describe('Milliseconds from now until the fact expires'),
   validFrom: optional(instantSchema('always')).describe(
     'Epoch ms, ISO 8601 text, or "always"; absent: unchanged',
   ),
@@ -122,15 +123,26 @@ export function plainFactInput(value: unknown): z.output<typeof factInputSchema>
   return fact === null ? null : Object.assign(fact, { ifGeneration: null });
 }
 
+const plainFields = new Set([
+  'predicate',
+  'args',
+  'truthVal',
+  'scope',
+  'ttl',
+  'validFrom',
+  'validUntil',
+  'metadata',
+]);
+
 /**
- * The fast path of `factSchema` for the common fact: predicate, string arguments, truth value and scope. Returns null
- * for any other or invalid value, which the schema then judges. The arguments are not copied.
+ * The fast path of `factSchema` for the common fact: predicate, string arguments, truth value, scope, validity and
+ * metadata. Returns null for any other or invalid value, which the schema then judges. Values are not copied.
  */
 export function plainFact(value: unknown): FactInput | null {
   if (typeof value !== 'object' || value === null) return null;
-  for (const field in value)
-    if (field !== 'predicate' && field !== 'args' && field !== 'truthVal' && field !== 'scope') return null;
+  for (const field in value) if (!plainFields.has(field)) return null;
   const { predicate, args, truthVal = true, scope = null } = value as Readonly<Record<string, unknown>>;
+  const { ttl = null, validFrom, validUntil, metadata = null } = value as Readonly<Record<string, unknown>>;
   if (typeof predicate !== 'string' || !Array.isArray(args) || typeof truthVal !== 'boolean') return null;
   if (args.length > maxArguments || !isPlainPredicate(predicate)) return null;
   if (scope !== null && (typeof scope !== 'string' || !isPlainScope(scope))) return null;
@@ -138,6 +150,11 @@ export function plainFact(value: unknown): FactInput | null {
     const text: unknown = args[at];
     if (typeof text !== 'string' || text.startsWith('?') || constantProblem(text) !== null) return null;
   }
+  if (ttl !== null && (!Number.isSafeInteger(ttl) || (ttl as number) < 1 || (ttl as number) > maxTime))
+    return null;
+  const [from, until] = [plainInstant(validFrom, 'always'), plainInstant(validUntil, 'never')];
+  if (from === undefined || until === undefined) return null;
+  if (metadata !== null && metadataProblem(metadata) !== null) return null;
   // A literal: a spread of defaults takes as long as all of the above.
   return {
     predicate,
@@ -145,11 +162,23 @@ export function plainFact(value: unknown): FactInput | null {
     truthVal,
     scope,
     unscoped: false,
-    ttl: null,
-    validFrom: null,
-    validUntil: null,
-    metadata: null,
+    ttl: ttl as number | null,
+    validFrom: from,
+    validUntil: until,
+    metadata: metadata as Metadata | null,
   };
+}
+
+/** The output of `instantSchema` for a value that it accepts, null if none is given; undefined for all others. */
+export function plainInstant<Word extends string>(
+  value: unknown,
+  open: Word,
+): number | Word | null | undefined {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) && Math.abs(value) <= maxTime ? value : undefined;
+  if (typeof value !== 'string') return undefined;
+  return value === open ? open : (parseTime(value) ?? undefined);
 }
 
 /** The last valid names: consecutive facts mostly share predicate and scope. */

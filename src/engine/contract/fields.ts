@@ -100,7 +100,8 @@ export const windowTimeoutSchema = optional(z.int().min(1).max(600_000)).describ
 export const generationSchema = z.int().min(0);
 export const timeSchema = z.int().describe('Epoch milliseconds');
 
-const maxTime = 8_640_000_000_000_000;
+/** The furthest time from the epoch, in milliseconds. */
+export const maxTime = 8_640_000_000_000_000;
 
 /** Parses epoch milliseconds or ISO 8601 text into epoch milliseconds; `open` is the word that clears the bound. */
 export function instantSchema<Word extends string>(open: Word) {

@@ -53,7 +53,7 @@ const OLDEST_SERVER = 130_000;
 const CREATION_LOCK = 7_263_549_127;
 
 /** What a node says of itself with each beat. */
-type NodeBeat = NodeReport & Pick<SharedNode, 'position' | 'takes'>;
+type NodeBeat = NodeReport & Pick<SharedNode, 'position' | 'takes'> & { readonly holds: number };
 
 /**
  * This process as a node of a store: its connections, its lease, and the logs that it opens. Ended logs stay closed; those
@@ -118,12 +118,22 @@ export class PostgresNode {
     return store;
   }
 
-  async #taken(id: number, waits: boolean, onWarn: PostgresOptions['onWarn']): Promise<PostgresStore> {
+  /** Opens a log to read it once, whoever has it. Rejects with a StartupError. */
+  async openToRead(id: number): Promise<PostgresStore> {
+    const { log, storeOptions } = this.#partsOf(id, this.#options.onWarn);
+    return refusable(() => PostgresStore.copy(log, this.#lease, storeOptions));
+  }
+
+  #partsOf(id: number, onWarn: PostgresOptions['onWarn']) {
     const connections = { writer: this.#writer(id), reader: this.#reader, poller: this.#poller };
-    const log = new PostgresLog(id, connections, this.logs);
     const { key, now, random, onAppend = () => {} } = this.#options;
     const closed = (store: PostgresStore): void => void this.#stores.delete(store);
     const storeOptions = { key, now, random, onWarn, onAppend, pause, closed };
+    return { log: new PostgresLog(id, connections, this.logs), storeOptions };
+  }
+
+  async #taken(id: number, waits: boolean, onWarn: PostgresOptions['onWarn']): Promise<PostgresStore> {
+    const { log, storeOptions } = this.#partsOf(id, onWarn);
     for (;;) {
       const store = await PostgresStore.take(log, this.#lease, storeOptions);
       if (store !== null) return store;
@@ -139,6 +149,7 @@ export class PostgresNode {
       ...shared.report(),
       position: lastSequence,
       takes: shared.term,
+      holds: this.#stores.size,
     }));
     if (first === undefined) return null;
     return others.reduce(
@@ -236,11 +247,11 @@ class LivingNode implements StoreNode {
     const before = now();
     const { rows } = await this.#connection.run<{ now: number }>(
       `INSERT INTO corollary.node (id, address, program, reads_version, lease_until, position, stale_ms, takes, used_bytes,
-  memory_bytes, problem)
-VALUES ($1, $2, 'corollary', $3, clock_timestamp() + $4 * interval '1 ms', $5, $6, $7, $8, $9, $10)
+  memory_bytes, problem, holds)
+VALUES ($1, $2, 'corollary', $3, clock_timestamp() + $4 * interval '1 ms', $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, position = excluded.position,
   stale_ms = excluded.stale_ms, takes = excluded.takes, used_bytes = excluded.used_bytes,
-  memory_bytes = excluded.memory_bytes, problem = excluded.problem
+  memory_bytes = excluded.memory_bytes, problem = excluded.problem, holds = excluded.holds
 RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
       [
         this.id,
@@ -253,6 +264,7 @@ RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
         report?.usedBytes ?? null,
         report?.memoryBytes ?? null,
         report === null ? 'It reads what is stored.' : report.problem,
+        report?.holds ?? null,
       ],
       BEAT_LIMIT_MS,
     );

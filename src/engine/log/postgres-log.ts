@@ -10,7 +10,7 @@ import type { SharedNode } from './shared-store.ts';
 import { type PostgresConnection, StatementFailed } from './postgres-connection.ts';
 
 /** Version of the tables. */
-export const STORE_FORMAT = 3;
+export const STORE_FORMAT = 4;
 
 /** The statements that create the tables. They run in one transaction. */
 export const tables: readonly string[] = [
@@ -20,10 +20,11 @@ export const tables: readonly string[] = [
   `CREATE TABLE corollary.node (id uuid PRIMARY KEY, address text NOT NULL, program text NOT NULL,
   reads_version int NOT NULL, lease_until timestamptz NOT NULL, position bigint NOT NULL DEFAULT 0,
   stale_ms bigint NOT NULL DEFAULT 0, takes int NOT NULL DEFAULT 0, used_bytes bigint, memory_bytes bigint,
-  problem text)`,
+  problem text, holds int, considered bool NOT NULL DEFAULT false)`,
   `CREATE TABLE corollary.log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE,
   history uuid NOT NULL, epoch bigint NOT NULL, owner uuid, first_sequence bigint NOT NULL, last_sequence bigint NOT NULL,
-  last_checksum bigint NOT NULL, ended bool NOT NULL DEFAULT false) WITH (fillfactor = 50)`,
+  last_checksum bigint NOT NULL, ended bool NOT NULL DEFAULT false, placed uuid[] NOT NULL DEFAULT '{}',
+  ready uuid[] NOT NULL DEFAULT '{}', bytes bigint NOT NULL DEFAULT 0) WITH (fillfactor = 50)`,
   `CREATE TABLE corollary.epoch (log bigint, epoch bigint, wrapped_key bytea, node uuid NOT NULL,
   began timestamptz NOT NULL, PRIMARY KEY (log, epoch))`,
   `CREATE TABLE corollary.frame (log bigint, first_sequence bigint, count int NOT NULL, epoch bigint NOT NULL,
@@ -39,8 +40,9 @@ export const tables: readonly string[] = [
 ];
 
 /**
- * The statements that bring tables of an earlier format to the next one. Nodes of format 1 go on with those of format 2. The
- * one log of format 2 gets a name that no database has; the next start divides it.
+ * The statements that bring tables of an earlier format to the next one. Nodes of format 1 go on with those of format 2, and
+ * those of format 3 with those of format 4. The one log of format 2 gets a name that no database has; the next start divides
+ * it. A log of format 3 was never placed: every node has it until the first one places it.
  */
 export const upgrades: Readonly<Record<number, readonly string[]>> = {
   1: [
@@ -50,6 +52,11 @@ export const upgrades: Readonly<Record<number, readonly string[]>> = {
   2: [
     'ALTER TABLE corollary.log ADD ended bool NOT NULL DEFAULT false',
     `UPDATE corollary.log SET name = '*' WHERE name = '' AND last_sequence > 0`,
+  ],
+  3: [
+    `ALTER TABLE corollary.log ADD placed uuid[] NOT NULL DEFAULT '{}', ADD ready uuid[] NOT NULL DEFAULT '{}',
+  ADD bytes bigint NOT NULL DEFAULT 0`,
+    'ALTER TABLE corollary.node ADD holds int, ADD considered bool NOT NULL DEFAULT false',
   ],
 };
 

@@ -24,6 +24,40 @@ export interface ListedLog extends LogLook {
   readonly name: string;
   /** Its database was deleted, and no node has it. */
   readonly isEnded: boolean;
+  /** The nodes that are to have its database, by id; none: it was never placed, and all have it. */
+  readonly placed: readonly string[];
+  /** The nodes that have told that they have a copy, the owner too. Some may have died since. */
+  readonly ready: readonly string[];
+  /** About how much memory the database takes, as its owner told. */
+  readonly bytes: number;
+}
+
+/** A node of the store, as the placement of databases sees it. */
+export interface ListedNode {
+  readonly id: string;
+  readonly address: string;
+  readonly isAlive: boolean;
+  readonly usedBytes: number | null;
+  readonly memoryBytes: number | null;
+  /** False: it is still starting, or an earlier program, which opens every database. */
+  readonly takesPart: boolean;
+  /** True once databases were placed with this node in mind. */
+  readonly isConsidered: boolean;
+}
+
+/** What changes about where a database is to be. */
+export interface PlacementChange {
+  readonly id: number;
+  readonly before: readonly string[];
+  readonly placed: readonly string[];
+}
+
+/** What a node tells of a database that it has, or has no more. */
+export interface CopyTold {
+  readonly id: number;
+  readonly isReady: boolean;
+  /** About how much memory it takes; null: the owner tells. */
+  readonly bytes: number | null;
 }
 
 /** One wait for the next look. */
@@ -77,7 +111,7 @@ export class PostgresLogs implements LogLooks {
 
   async #ask(): Promise<readonly ListedLog[]> {
     const { rows } = await this.#poller.run<Raw>(
-      `SELECT l.id, l.name, l.ended, ${LOG_COLUMNS}, n.address,
+      `SELECT l.id, l.name, l.ended, l.placed::text[], l.ready::text[], l.bytes, ${LOG_COLUMNS}, n.address,
   greatest(0, coalesce(extract(epoch FROM n.lease_until - clock_timestamp()) * 1000, 0))::float8 AS lease_ms
 FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner ORDER BY l.name COLLATE "C"`,
       [],
@@ -88,7 +122,58 @@ FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner ORDER BY l.nam
       id: Number(row['id']),
       name: row['name'] as string,
       isEnded: row['ended'] === true,
+      placed: row['placed'] as string[],
+      ready: row['ready'] as string[],
+      bytes: Number(row['bytes']),
     }));
+  }
+
+  /** The nodes of the store, also those that ended without a word within the last hour. */
+  async nodes(): Promise<readonly ListedNode[]> {
+    const { rows } = await this.#poller.run<Raw>(
+      `SELECT id, address, lease_until > clock_timestamp() AS alive, used_bytes, memory_bytes, holds, considered
+FROM corollary.node ORDER BY id`,
+      [],
+      LOOK_MS,
+    );
+    return rows.map((row) => ({
+      id: row['id'] as string,
+      address: row['address'] as string,
+      isAlive: row['alive'] === true,
+      usedBytes: row['used_bytes'] === null ? null : Number(row['used_bytes']),
+      memoryBytes: row['memory_bytes'] === null ? null : Number(row['memory_bytes']),
+      takesPart: row['holds'] !== null,
+      isConsidered: row['considered'] === true,
+    }));
+  }
+
+  /**
+   * Says where databases are to be, those that nobody has placed elsewhere meanwhile, and which nodes were considered. Of a
+   * node that is gone for good nobody is told any more that it has a copy.
+   */
+  async place(changes: readonly PlacementChange[], considered: readonly string[]): Promise<void> {
+    if (changes.length > 0)
+      await this.#writer.run(
+        `UPDATE corollary.log l SET placed = c.placed,
+  ready = ARRAY(SELECT r FROM unnest(l.ready) r WHERE EXISTS (SELECT FROM corollary.node n WHERE n.id = r))
+FROM json_to_recordset($1::json) AS c(id bigint, before uuid[], placed uuid[])
+WHERE l.id = c.id AND l.placed = c.before AND NOT l.ended`,
+        [JSON.stringify(changes)],
+      );
+    if (considered.length > 0)
+      await this.#writer.run('UPDATE corollary.node SET considered = true WHERE id = ANY($1::uuid[])', [
+        considered,
+      ]);
+  }
+
+  /** Says which databases this node has, or has no more. */
+  async tell(me: string, told: readonly CopyTold[]): Promise<void> {
+    await this.#writer.run(
+      `UPDATE corollary.log l SET bytes = coalesce(c.bytes, l.bytes), ready = CASE WHEN c."isReady"
+  THEN array_append(array_remove(l.ready, $2::uuid), $2::uuid) ELSE array_remove(l.ready, $2::uuid) END
+FROM json_to_recordset($1::json) AS c(id bigint, "isReady" bool, bytes bigint) WHERE l.id = c.id AND NOT l.ended`,
+      [JSON.stringify(told), me],
+    );
   }
 
   /** Adds a log that no node has, unless there is one of this name. */
@@ -103,9 +188,10 @@ VALUES ($1, gen_random_uuid(), 0, 1, 0, 0) ON CONFLICT (name) DO NOTHING`,
   /** Adds a log with `me` as owner, or begins an ended one again; false: there is one that has not ended. */
   async create(name: string, me: string): Promise<boolean> {
     const { rows } = await this.#writer.run<Raw>(
-      `INSERT INTO corollary.log AS l (name, history, epoch, owner, first_sequence, last_sequence, last_checksum)
-VALUES ($1, gen_random_uuid(), 0, $2, 1, 0, 0)
-ON CONFLICT (name) DO UPDATE SET ended = false, owner = $2 WHERE l.ended RETURNING l.id`,
+      `INSERT INTO corollary.log AS l (name, history, epoch, owner, first_sequence, last_sequence, last_checksum, placed)
+VALUES ($1, gen_random_uuid(), 0, $2::uuid, 1, 0, 0, ARRAY[$2::uuid])
+ON CONFLICT (name) DO UPDATE SET ended = false, owner = $2::uuid, placed = ARRAY[$2::uuid], ready = '{}', bytes = 0
+  WHERE l.ended RETURNING l.id`,
       [name, me],
     );
     return rows.length > 0;

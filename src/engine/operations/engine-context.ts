@@ -665,14 +665,27 @@ export class EngineContext implements Writer {
     return this.tail.handOver(to);
   }
 
-  /** This node ends; see `SharedTail.retire`. */
-  retire(): void {
-    this.tail?.retire();
+  /**
+   * Lets a node of the store make a copy of the database, if it has none, so that it can be given the log. Rejects with
+   * Conflict if it has no room for it, or takes longer than a minute.
+   */
+  async makeCopy(_to: string, _database: string): Promise<void> {
+    // A log alone is where its nodes are.
   }
 
-  /** Gives up the log of the database, or the catalogue's if that is empty; see `SharedTail.release`. */
-  async release(_database: string): Promise<void> {
-    await this.tail?.release();
+  /** Where the nodes are reached that have the database, if this one does not and there is such a database; null: it does. */
+  copiesElsewhere(_database: string): readonly string[] | null {
+    return null;
+  }
+
+  /** Where the nodes are reached that have the databases which this one does not have, by name. */
+  databasesElsewhere(): ReadonlyMap<string, readonly string[]> {
+    return new Map();
+  }
+
+  /** The id of another living node that has a copy of the database; null: there is none. */
+  successor(_database: string): string | null {
+    return null;
   }
 
   /** This node of a shared log, or of that of the database; null: only this process can have the log. */

@@ -2,12 +2,13 @@
  * Reads that can move to a reasoning thread.
  *
  * Such a read begins here. If it takes long, or reads of its shape did, it begins again on the thread, where the task of
- * its name does the same over the copy. The facts that it used are noted here.
+ * its name does the same over the copy. The facts that it used are noted here. It waits for no copy: without one it goes on here
+ * while what it reaches is copied for those after it.
  */
 import type { Caller } from '../base/caller.ts';
 import { JsonText } from '../base/json-text.ts';
 import { parseLongJson } from '../base/long-json.ts';
-import { HandOver, type HandOverLimit } from '../datalog/tables/evaluation.ts';
+import { HandOver } from '../datalog/tables/evaluation.ts';
 import type { RemoteReads, RemoteTask } from '../reasoning/messages.ts';
 import type { MovedAnswer, Reach } from '../reasoning/reasoning-threads.ts';
 import type { ReadLimits } from '../session/read-limits.ts';
@@ -44,7 +45,7 @@ export interface MovableRanking<Kind extends keyof RemoteReads, Answer, Result>
   readonly taken: (answer: Answer, moved: MovedAnswer) => Promise<Result>;
 }
 
-/** A copy of the whole tenant is worth it for reads that take so many times as long as others may before they move. */
+/** A copy of the whole tenant is worth it for reads that take so many times as long as those for which less is copied. */
 const rankingFactor = 10;
 
 /** Reads here or on a reasoning thread, which writes a long answer as text. */
@@ -85,13 +86,30 @@ async function begun<Kind extends keyof RemoteReads, Result>(
 ): Promise<Result> {
   // Begun again or not, it has its time once.
   const startedAt = limits.startedAt ?? performance.now();
-  const stay = (handOver?: HandOverLimit): Promise<Result> =>
-    live.reading(caller, { ...limits, startedAt, handOver }, here, about);
+  const stay = (): Promise<Result> => live.reading(caller, { ...limits, startedAt }, here, about);
   if (threads === null || caller.transaction !== null) return stay();
-  const lightMs = threads.afterMs * factor;
-  if (!threads.isHeavy(caller, shape)) {
+  const evicts = factor === 1;
+  const isHeavy = threads.isHeavy(caller, shape);
+  if (threads.afterMs > 0 && !(isHeavy && threads.hasTaken(caller, reach))) {
+    let pinned: ReadContext | null = null;
+    /** It stays here, and there is a copy for others, or it is being made. */
+    let isSettled = false;
+    const isDue = (workedMs: number): boolean => {
+      if (isSettled || pinned === null) return false;
+      const hasTaken = threads.hasTaken(caller, reach);
+      if (hasTaken && workedMs < threads.untilMs) return true;
+      if (workedMs < threads.afterMs * factor) return false;
+      threads.noteHeavy(caller, shape);
+      isSettled = hasTaken || threads.copyAhead(caller, pinned, { reach, evicts });
+      return false;
+    };
+    const handOver = { afterMs: threads.afterMs, isDue };
+    const begin = (context: ReadContext): Promise<Result> => {
+      pinned = context;
+      return here(context);
+    };
     try {
-      return await stay({ afterMs: lightMs, isPossible: () => threads.isThere(caller) });
+      return await live.reading(caller, { ...limits, startedAt, handOver }, begin, about);
     } catch (error) {
       if (!(error instanceof HandOver)) throw error;
       threads.noteHeavy(caller, shape);
@@ -100,7 +118,7 @@ async function begun<Kind extends keyof RemoteReads, Result>(
   const { timeoutMs, maxDerivations } = limits;
   // The kind goes with its input, which the type of a union cannot say.
   const task = { kind, input } as RemoteTask;
-  const question = { task, timeoutMs, maxDerivations, reach, shape, lightMs, evicts: factor === 1 };
+  const question = { task, timeoutMs, maxDerivations, reach, shape, evicts };
   const elsewhere = await live.reading(caller, { ...limits, startedAt }, async (context) => {
     const moved = await threads.ask(caller, context, question);
     if (moved === null) return null;

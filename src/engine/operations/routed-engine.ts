@@ -17,7 +17,10 @@ export interface Engines {
   all(): readonly Engine[];
   /** Of the database; the catalogue, which refuses with DatabaseNotFound, if there is none. Throws NoOwner. */
   of(database: string): Engine;
+  /** True if there is such a database, here or at another node. */
   has(database: string): boolean;
+  /** This node's part in the log of the database. */
+  nodeOf(database: string): ReturnType<Engine['node']>;
   /** Of everything together. */
   readonly backups: Pick<Backups, 'last' | 'count'>;
 }
@@ -29,6 +32,10 @@ type Own =
   | 'nodes'
   | 'handOver'
   | 'release'
+  | 'makeCopy'
+  | 'copiesElsewhere'
+  | 'databasesElsewhere'
+  | 'successor'
   | 'look'
   | 'backup'
   | 'journal'
@@ -78,27 +85,34 @@ function ofDatabases({ all, of, has }: Engines) {
   } satisfies Partial<Engine>;
 }
 
-function ofRequests({ catalogue, all, of, has }: Engines) {
+function ofRequests({ catalogue, all, of, has, nodeOf }: Engines) {
+  const isHere = (database: string): boolean => has(database) && isOpen(nodeOf(database));
   return {
-    token: (database) => (has(database) ? of(database).token(database) : null),
+    // Another node's answer has its own.
+    token: (database) => (isHere(database) ? of(database).token(database) : null),
     atLeast: (database, token) => of(database).atLeast(database, token),
     remembers: (caller) => of(caller.database).remembers(caller) || catalogue.remembers(caller),
     takeUses: () => all().flatMap((engine) => engine.takeUses()),
     noteUses: (told) => {
-      for (const uses of told) if (has(uses.database)) of(uses.database).noteUses([uses]);
+      for (const uses of told) if (isHere(uses.database)) of(uses.database).noteUses([uses]);
     },
     keptImport: (caller, key) => of(caller.database).keptImport(caller, key),
   } satisfies Partial<Engine>;
 }
 
-function ofStorage({ catalogue, all, of, backups }: Engines) {
+/** True if the log is open here: as its owner, or as a copy. */
+function isOpen(node: ReturnType<Engine['node']>): boolean {
+  return node !== null && node.owned + node.copies > 0;
+}
+
+function ofStorage({ catalogue, all, of, nodeOf, backups }: Engines) {
   const everything = (): readonly Engine[] => [catalogue, ...all()];
   const position: Engine['position'] = () => {
     const positions = everything().map((engine) => engine.position());
     return { ...catalogue.position(), position: sum(positions.map((each) => each.position)) };
   };
   const whole = (): ReturnType<Engine['node']> => wholeNode(catalogue, all());
-  const node: Engine['node'] = (database) => (database === undefined ? whole() : of(database).node());
+  const node: Engine['node'] = (database) => (database === undefined ? whole() : nodeOf(database));
   return {
     position,
     node,

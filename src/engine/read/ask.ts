@@ -4,7 +4,7 @@ import { isVariable, type Literal } from '../contract/language.ts';
 import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { planWithCounts } from './plan.ts';
-import { pointLookup } from './point-lookup.ts';
+import { factsOf, pointLookup } from './point-lookup.ts';
 import { hintsOfNothing, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import { checkBody } from '../language/check.ts';
@@ -106,7 +106,7 @@ export function askByPointLookup(
   context: LookupContext,
   input: AskInput,
   [literal, ...others]: readonly Literal[],
-): { result: Answer; facts: FactRow[] } | null {
+): { result: Answer; facts: readonly FactRow[] } | null {
   const { reader } = context;
   const startedAt = performance.now();
   if (literal === undefined || others.length > 0 || !isPositiveAtom(literal)) return null;
@@ -119,7 +119,6 @@ export function askByPointLookup(
   const bindings: Record<string, string>[] = [];
   const names = namesOfAnswers(reader, [literal]);
   const named: Record<string, string>[] = [];
-  const facts: FactRow[] = [];
   const proof: Proof | null = input.withProof || input.allProofs ? { roots: [], steps: [] } : null;
   for (const atom of found.atoms) {
     const rendered = renderAtom({ predicate, args: atom.args, negated });
@@ -131,7 +130,6 @@ export function askByPointLookup(
       if (isVariable(term) && term !== wildcard) binding[term.slice(1)] = atom.args[position] as string;
     }
     bindings.push(binding);
-    for (const fact of atom.facts) facts.push(fact);
     if (proof === null) continue;
     const proving = present(provingFact(reader, atom.facts), 'an atom has a fact');
     const id = proof.roots.length;
@@ -150,7 +148,7 @@ export function askByPointLookup(
     ...(proof === null ? {} : { proof }),
     ...hintsOf(context, input, [literal], results),
   };
-  return { result, facts };
+  return { result, facts: factsOf(found) };
 }
 
 /** The declared names of the arguments of a question of one atom; null: it is another, or not all have names. */

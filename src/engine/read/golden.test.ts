@@ -164,7 +164,7 @@ async function expectUnmoved(
       truthVal: !atom.negated,
       ...(scope === null ? { unscoped: true } : { scope }),
       // These tests do not check its dependents.
-      timeoutMs: 500,
+      timeoutMs: 100,
     });
   await engine.tell(caller, factInput(added.atom, added.scope));
   await while_([...golden.facts, added], 'one more');

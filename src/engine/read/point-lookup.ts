@@ -38,18 +38,24 @@ export function pointLookup(
   const atoms: StoredAtom[] = [];
   let count = 0;
   for (let at = 0; at < found.length; count++) {
-    const first = found[at] as FactRow;
-    const copies = [first];
-    while (++at < found.length && order(reader, first, found[at] as FactRow) === 0)
-      copies.push(found[at] as FactRow);
+    const from = at;
+    const first = found[from] as FactRow;
+    do at++;
+    while (at < found.length && order(reader, first, found[at] as FactRow) === 0);
     if (count < offset || count >= end) continue;
     atoms.push({
       args: matchedArgs(facts.dictionary, first, pattern.args),
       negated: first.relation.negated,
-      facts: copies,
+      facts: found.length === 1 ? found : found.slice(from, at),
     });
   }
   return { atoms, isTruncated: count > end, total: count };
+}
+
+/** The stored facts behind the page. */
+export function factsOf({ atoms: [first, ...others] }: PointLookup): readonly FactRow[] {
+  if (first === undefined) return [];
+  return others.length === 0 ? first.facts : [first, ...others].flatMap(({ facts }) => facts);
 }
 
 /** The arguments of a fact that matches the asked ones. A constant in the pattern is the constant of the fact. */

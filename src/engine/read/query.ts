@@ -3,7 +3,7 @@ import type { QueryInput, QueryResult } from '../contract/facts.ts';
 import type { InferenceContext } from './ask.ts';
 import { type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
-import { matchedArgs, pointLookup } from './point-lookup.ts';
+import { factsOf, matchedArgs, pointLookup } from './point-lookup.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
 import { Constants } from '../datalog/model/constants.ts';
 import { isAdded, matching } from '../datalog/model/reader.ts';
@@ -29,17 +29,15 @@ export function queryByPointLookup({ database, reader }: LookupContext, input: Q
   if (found === null) return null;
   const result: QueryResult = [];
   const { names } = database.declarations;
-  const facts: FactRow[] = [];
-  for (const { args: matched, negated, facts: copies } of found.atoms) {
+  for (const { args: matched, negated } of found.atoms) {
     const truthVal = !negated;
     result.push(
       names.isEmpty
         ? { predicate, args: matched, truthVal }
         : { predicate, args: matched, ...names.part(predicate, matched), truthVal },
     );
-    for (const fact of copies) facts.push(fact);
   }
-  return { result, facts };
+  return { result, facts: factsOf(found) };
 }
 
 /**

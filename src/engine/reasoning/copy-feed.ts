@@ -3,6 +3,7 @@ import { assert, present } from '../base/assert.ts';
 import type { Metadata } from '../contract/facts.ts';
 import type { MemoryHolder } from '../datalog/model/memory-budget.ts';
 import { type Pacer, waitFor } from '../datalog/tables/evaluation.ts';
+import { sliceMs } from '../base/slices.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
@@ -30,6 +31,8 @@ interface Followed {
   copying: Promise<void> | null;
   /** Facts that changed while it was copied. */
   readonly late: number[];
+  /** The thread has taken it in. */
+  isTaken: boolean;
 }
 
 const rowsBetweenBreaths = 1024;
@@ -39,6 +42,10 @@ const metadataInMessage = 256;
 const endsInMessage = 256;
 /** Changes that wait for the next question; if there are more, the copy is dropped. */
 const maxWaitingChanges = 100_000;
+/** Changes that can be posted before a question without delaying it. */
+const maxPromptChanges = 1024;
+/** So many times as long as a slice takes, others run before the next one, if a copy is made beside questions. */
+const turnsOfOthers = 25;
 /** Relations without facts that questions named. */
 const maxAbsentRelations = 10_000;
 
@@ -60,6 +67,10 @@ export class CopyFeed implements MemoryHolder {
   derived = 0;
   /** Questions that use it. */
   users = 0;
+  /** Those of them that wait for what it lacks. */
+  #waiting = 0;
+  /** Relations that are being copied, each by a read. */
+  #copying = 0;
   /** True once it was asked anything but exports. */
   isAsked = false;
   isDropped = false;
@@ -79,6 +90,10 @@ export class CopyFeed implements MemoryHolder {
   /** Of the ends of facts, and of the facts that only the past has, that were posted. */
   #endsVersions = { ended: 0, past: 0 };
   #declarations: { readonly store: DeclarationStore; readonly version: number } | null = null;
+  /** The thread has taken in what it needs to read saliences. */
+  #hasSalience = false;
+  /** Ends the present wait of `leaveTurns`. */
+  #hurry: () => void = () => {};
 
   /** `dropped` is called when memory is short and the copy was dropped. */
   constructor(
@@ -106,6 +121,7 @@ export class CopyFeed implements MemoryHolder {
   /** Call it when the thread of the copy is gone. */
   lost(): void {
     this.isDropped = true;
+    this.#hurry();
     this.#salience.close();
   }
 
@@ -158,6 +174,47 @@ export class CopyFeed implements MemoryHolder {
     return true;
   }
 
+  /** Call it when the thread has answered a question that reached this. */
+  noteTaken({ relations, salience = false }: Reached): void {
+    for (const key of relations) {
+      const followed = this.#relations.get(key);
+      if (followed?.copying === null) followed.isTaken = true;
+    }
+    this.#hasSalience ||= salience;
+  }
+
+  /** True if the thread has nearly all of what is reached, so that a question does not wait for more than a few changes. */
+  hasTaken({ relations, salience = false }: Reached): boolean {
+    if (this.isDropped || this.#changed.size > maxPromptChanges || (salience && !this.#hasSalience))
+      return false;
+    for (const key of relations) if (this.#relations.get(key)?.isTaken !== true) return false;
+    return true;
+  }
+
+  /** `follow` for a question that waits for it: what others copy beside questions is copied at once from now on. */
+  async followNow(reached: Reached, context: ReadContext): Promise<void> {
+    this.#waiting++;
+    this.#hurry();
+    try {
+      await this.follow(reached, context);
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Waits for questions that run beside what is copied, unless others wait for that. */
+  async leaveTurns(reasoner: ReadContext['reasoner']): Promise<void> {
+    if (this.#waiting > 0 || this.isDropped || reasoner.readers <= this.#copying) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, turnsOfOthers * sliceMs);
+      timer.unref();
+      this.#hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
   /** Bytes of these relations where they are not copied yet, about. */
   bytesOf(relations: Iterable<string>): number {
     let bytes = 0;
@@ -172,7 +229,7 @@ export class CopyFeed implements MemoryHolder {
     for (const key of relations) {
       let followed = this.#relations.get(key);
       if (followed === undefined) {
-        followed = { copying: null, late: [] };
+        followed = { copying: null, late: [], isTaken: false };
         this.#relations.set(key, followed);
         const relation = this.tenant.facts.relations.get(key);
         if (relation !== undefined) {
@@ -232,9 +289,11 @@ export class CopyFeed implements MemoryHolder {
     context: ReadContext,
   ): Promise<void> {
     const { reasoner } = context;
-    const pacer = reasoner.pacer(unlimited);
+    const pacer = reasoner.pacer(unlimited, () => this.leaveTurns(reasoner));
     reasoner.readers++;
+    this.#copying++;
     try {
+      await this.leaveTurns(reasoner);
       await this.#postRelation(relation, context.database.generationOf(this.#name), pacer);
       followed.copying = null;
       for (const number of followed.late) this.#hasChanged(number);
@@ -244,6 +303,7 @@ export class CopyFeed implements MemoryHolder {
     } finally {
       this.#late -= followed.late.length;
       followed.late.length = 0;
+      this.#copying--;
       reasoner.readers--;
     }
   }
@@ -410,7 +470,8 @@ export class CopyFeed implements MemoryHolder {
   }
 }
 
-const unlimited = {
+/** Of what is copied for all. */
+export const unlimited = {
   timeoutMs: Number.POSITIVE_INFINITY,
   maxDerivations: Number.POSITIVE_INFINITY,
   signal: new AbortController().signal,

@@ -250,6 +250,35 @@ test('an entity that is forgotten is forgotten by the copy', async () => {
   expect(texts.at(-1)).not.toContain('n3');
 });
 
+test('no question waits for a copy made ahead, whose thread ends, or whose tenant changes meanwhile', async () => {
+  const { session, threads } = await open(chainOf(400));
+  threads.afterMs = 0.001;
+  const results = async (): Promise<number> => (await session.ask('path(?x, ?y)', { limit: 1 })).total;
+  // The thread never says that it has the facts.
+  threads.filter = (message) => message.kind !== 'ask';
+  expect(await results()).toBe(80_200);
+  await session.tell('edge(n0, n2)');
+  expect(await results()).toBe(80_200);
+  expect(threads.asked).toBe(0);
+  threads.kill();
+  // It says so of the next copy, of which the entity is forgotten before.
+  let hasForgotten = false;
+  threads.filter = (message) => {
+    if (message.kind !== 'relation' || hasForgotten) return true;
+    hasForgotten = true;
+    const input = forgetEntitySchema.parse({ tenant: 'tenant', entity: 'n400' });
+    void session.engine.forgetEntity(session.caller, input).then(() => threads.pass(message));
+    return false;
+  };
+  // With other rules it is derived afresh.
+  await session.teach('path(?x, ?x) :- edge(?x, ?_), ?x != n1');
+  expect(await results()).toBe(80_599);
+  await vi.waitFor(() => expect(threads.ahead).toBe(1), { timeout: 60_000, interval: 1 });
+  await session.tell('edge(a, b)');
+  expect(await results()).toBe(80_200);
+  expect(threads.asked).toBe(1);
+});
+
 test('no thread starts once the service ends', async () => {
   const { session, threads } = await open(chainOf(400));
   threads.afterMs = 0.001;
@@ -274,6 +303,7 @@ test('threads that do not start are tried again after a while, later each time, 
       count: 1,
       readsLog: false,
       afterMs: 0,
+      untilMs: 0,
       start(on) {
         attempts++;
         if (canStart) return threads.start(on);

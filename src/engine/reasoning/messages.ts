@@ -78,8 +78,10 @@ export interface RemoteStreams {
   readonly exportFacts: ExportInput;
 }
 
-/** What is asked about the conclusions of earlier reads. */
+/** What is asked about the conclusions of earlier reads, and of the copy. */
 export interface RemoteConclusionReads {
+  /** Nothing: the reply says that what was posted before was taken in. */
+  readonly takenIn: null;
   /** Conclusions whose canonical proof uses the fact with this number, as text. */
   readonly dependents: { readonly fact: number };
   /** See `Reasoner.conclusionCounts`. */

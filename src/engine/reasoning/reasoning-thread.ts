@@ -252,6 +252,7 @@ const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> }
     ),
   search: ({ context }, input) => plain(search(ranking(context), input)),
   exportFacts: ({ context, send }, input) => plain(exportFactText(context, input, send)),
+  takenIn: () => plain(Promise.resolve(null)),
   async dependents({ copied, context: { reasoner, reader, pacer } }, { fact: number }) {
     const { facts } = copied.tenant;
     const fact = number < facts.numbers.count ? facts.versionOf(number) : null;

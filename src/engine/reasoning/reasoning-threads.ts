@@ -1,23 +1,15 @@
 import { type Caller, signalOf } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { JsonText } from '../base/json-text.ts';
-import { LruCache } from '../base/lru-cache.ts';
-import { isVariable, type Literal } from '../contract/language.ts';
 import type { RelationCount } from '../datalog/maintain/reasoner.ts';
 import type { MemoryBudget } from '../datalog/model/memory-budget.ts';
-import { relationsRead } from '../datalog/model/program.ts';
-import { isPositiveAtom, relationOf } from '../language/terms.ts';
 import type { LiveState } from '../session/live-state.ts';
-import type {
-  ConclusionsElsewhere,
-  FactCopies,
-  KnownAtoms,
-  ReadContext,
-  ViewFields,
-} from '../session/read-context.ts';
+import { defaultLimits } from '../session/read-limits.ts';
+import type { ConclusionsElsewhere, FactCopies, KnownAtoms, ReadContext } from '../session/read-context.ts';
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
-import { CopyFeed, type Reached } from './copy-feed.ts';
+import { CopyFeed, type Reached, unlimited } from './copy-feed.ts';
+import { HeavyShapes } from './heavy-shapes.ts';
 import { StartAttempts } from './start-attempts.ts';
 import { Pieces, type PieceTaker } from './pieces.ts';
 import {
@@ -45,8 +37,13 @@ export interface ThreadLink {
 export interface ThreadHost {
   /** How many there may be. */
   readonly count: number;
-  /** Milliseconds of processor time that a question has on the serving thread before it moves; 0: it moves at once. */
+  /**
+   * Milliseconds of processor time that a question has on the serving thread before it moves; 0: it moves at once, and waits for
+   * its copy.
+   */
   readonly afterMs: number;
+  /** From so many on it stays: what it has done would be done again. */
+  readonly untilMs: number;
   /** Whether its threads can read the retained files of the log. */
   readonly readsLog: boolean;
   /** `ended`: it ended by itself, with what it failed of. */
@@ -96,10 +93,6 @@ const lateMs = 50;
 const replyWithinMs = 1000;
 /** How often a question is begun again because its thread ended. */
 const maxStarts = 3;
-/** Light questions in a row after which a shape is not heavy any more. One alone may have had an easy constant. */
-const maxLight = 3;
-const maxHeavyShapes = 10_000;
-const maxShapeBytes = 4 * 1024 * 1024;
 /** JSON up to this length is parsed at once: the answer is then like any other. */
 const maxParsedBytes = 64 * 1024;
 /** What earlier questions concluded has to be told within this time, in milliseconds. */
@@ -118,10 +111,10 @@ interface Posted {
   readonly maxDerivations: number;
   /** In the state that it sees, looked at again in each turn before it is posted; null: it cannot be answered there. */
   readonly reach: (now: ReadContext) => Reach | null;
-  /** Milliseconds of processor time: less would be light. Absent: `afterMs`. */
-  readonly lightMs?: number;
   /** False: nothing is evicted for a copy of what it reaches. Absent: true. */
   readonly evicts?: boolean;
+  /** True: nobody waits for it. Absent: false. */
+  readonly isAhead?: boolean;
   /** Takes what the task streams; absent: it streams nothing. */
   readonly stream?: PieceTaker;
 }
@@ -140,11 +133,6 @@ export interface MovedAnswer {
 
 type Reply = Extract<ThreadReply, { readonly kind: 'answer' }>;
 
-/** A shape of question that took too long here; `light`: how many of its questions in a row took a thread little time. */
-interface HeavyShape {
-  light: number;
-}
-
 /** A question on a thread. `pieces`: of its answer, if it streams one. */
 interface Asked {
   readonly settle: (reply: ThreadReply | Ending) => void;
@@ -156,6 +144,7 @@ interface Sent {
   readonly thread: Thread;
   readonly feed: CopyFeed;
   readonly now: ReadContext;
+  readonly reached: Reached;
   readonly goals: readonly string[];
   readonly reply: Promise<ThreadReply | Ending>;
   readonly pieces: Pieces | null;
@@ -207,12 +196,13 @@ export class ReasoningThreads implements FactCopies {
   readonly past: PastThreads;
   readonly #parts: ReasoningThreadsParts;
   readonly #threads: (Thread | null)[];
-  /** Shapes of questions that took too long here, by tenant. */
-  readonly #heavy = new LruCache<TenantState, HeavyShape>(maxHeavyShapes, maxShapeBytes);
+  readonly #heavy = new HeavyShapes();
   #nextCopy = 1;
   #nextQuestion = 1;
   /** Questions that wait for their copies. */
   #waiting = 0;
+  /** Tenants of which something is copied ahead. */
+  readonly #ahead = new Set<TenantState>();
   readonly #starts: StartAttempts;
   #isClosed = false;
   readonly #counters = { movedQuestions: 0, replacedThreads: 0 };
@@ -249,6 +239,11 @@ export class ReasoningThreads implements FactCopies {
     return this.#parts.host.afterMs;
   }
 
+  /** From so many on it stays here. */
+  get untilMs(): number {
+    return this.#parts.host.untilMs;
+  }
+
   /**
    * True if the tenant's thread is there. If there is none, one is started: threads cost processor time and memory, so
    * there is none before a question takes long, and a question waits for none.
@@ -263,21 +258,64 @@ export class ReasoningThreads implements FactCopies {
   isHeavy(caller: Caller, shape: string): boolean {
     if (this.afterMs === 0) return true;
     const tenant = this.#tenantOf(caller);
-    return tenant !== undefined && this.#heavy.get(tenant, shape) !== undefined && this.isThere(caller);
+    return tenant !== undefined && this.#heavy.has(tenant, shape) && this.isThere(caller);
   }
 
   noteHeavy(caller: Caller, shape: string): void {
     const tenant = this.#tenantOf(caller);
-    if (tenant !== undefined) this.#heavy.set(tenant, shape, { light: 0 }, 2 * shape.length);
+    if (tenant !== undefined) this.#heavy.add(tenant, shape);
   }
 
-  /** Notes how long a question took on a thread; shapes of which several in a row were light are answered here again. */
-  #noteWeight(tenant: TenantState, shape: string | null, weight: Reply['weight']): void {
-    if (shape === null) return;
-    const heavy = this.#heavy.get(tenant, shape);
-    if (heavy === undefined || weight === 'unknown') return;
-    heavy.light = weight === 'light' ? heavy.light + 1 : 0;
-    if (heavy.light === maxLight) this.#heavy.delete(tenant, shape);
+  /** True if the tenant's thread has the facts that the question reaches, so that it does not wait for a copy. */
+  hasTaken(caller: Caller, reach: Posted['reach']): boolean {
+    const feed = this.#feedOf(this.#tenantOf(caller));
+    if (feed === null) return false;
+    const reached = reach(this.#parts.liveOf(caller.database).pin(caller, defaultLimits));
+    return reached !== null && feed.hasTaken(reached);
+  }
+
+  #feedOf(tenant: TenantState | undefined): CopyFeed | null {
+    if (tenant === undefined) return null;
+    for (const thread of this.#threads) {
+      const feed = thread?.feeds.get(tenant);
+      if (feed !== undefined) return feed;
+    }
+    return null;
+  }
+
+  /**
+   * Begins to copy what the question reaches, for those after it, in few turns while questions of the tenant run here. False:
+   * something of the tenant is being copied in this way already.
+   */
+  copyAhead(
+    caller: Caller,
+    context: ReadContext,
+    question: Pick<MovedQuestion, 'reach' | 'evicts'>,
+  ): boolean {
+    const { tenant } = context;
+    if (this.#ahead.has(tenant)) return false;
+    if (this.#isClosed || this.#starts.arePaused) return true;
+    this.#ahead.add(tenant);
+    this.#copyAhead(caller, context, question)
+      .catch((error: unknown) => {
+        // The service ends, or the database is gone.
+        if (!(error instanceof EngineError)) this.#parts.onBug(error);
+      })
+      .finally(() => this.#ahead.delete(tenant));
+    return true;
+  }
+
+  async #copyAhead(
+    { database, tenant }: Caller,
+    context: ReadContext,
+    { reach, evicts = true }: Pick<MovedQuestion, 'reach' | 'evicts'>,
+  ): Promise<void> {
+    const { reasoner } = context;
+    const pacer = reasoner.pacer(unlimited, async () => this.#feedOf(context.tenant)?.leaveTurns(reasoner));
+    const task = { kind: 'takenIn', input: null } as const;
+    const { timeoutMs, maxDerivations, signal } = unlimited;
+    const posted = { task, timeoutMs, maxDerivations, reach, evicts, isAhead: true };
+    await this.#asked({ database, tenant, signal }, { ...context, pacer }, posted);
   }
 
   #tenantOf({ database, tenant }: Caller): TenantState | undefined {
@@ -319,7 +357,7 @@ export class ReasoningThreads implements FactCopies {
         continue;
       }
       const taken = await this.#taken(reply, now, goals);
-      this.#noteWeight(context.tenant, question.shape, taken.weight);
+      if (question.shape !== null) this.#heavy.weighed(context.tenant, question.shape, taken.weight);
       return { ...taken, context: now };
     }
     // What streams its answer needs little memory here.
@@ -333,13 +371,15 @@ export class ReasoningThreads implements FactCopies {
     context: ReadContext,
     posted: Posted,
   ): Promise<Replied | null> {
-    this.#waiting++;
-    const sent = await this.#sent(caller, context, posted).finally(() => this.#waiting--);
+    const waits = posted.isAhead === true ? 0 : 1;
+    this.#waiting += waits;
+    const sent = await this.#sent(caller, context, posted).finally(() => (this.#waiting -= waits));
     if (sent === null) return null;
     const { thread, feed, now, goals, pieces } = sent;
     try {
       const reply = await sent.reply;
       if (typeof reply !== 'string') this.#noteReply(feed, thread, reply, now);
+      if (typeof reply !== 'string' && reply.kind === 'answer') feed.noteTaken(sent.reached);
       // What is being taken is taken whole, before anything else may follow it.
       else await pieces?.taken();
       return { reply, now, goals, hasBegun: pieces?.hasBegun === true };
@@ -420,7 +460,8 @@ export class ReasoningThreads implements FactCopies {
         feed.users++;
         feed.isAsked ||= posted.stream === undefined;
         posted.stream?.begun(now);
-        return { thread, feed, now, goals, ...this.#reply(thread, feed, caller, now, { ...posted, goals }) };
+        const replied = this.#reply(thread, feed, caller, now, { ...posted, goals });
+        return { thread, feed, now, reached, goals, ...replied };
       }
       const more = feed.bytesOf(relations);
       memory.use(feed, feed.bytes);
@@ -429,7 +470,7 @@ export class ReasoningThreads implements FactCopies {
         if (posted.evicts === false && memory.heldBytes + more > memory.limit) return null;
         if (!memory.fits(feed.bytes + more, feed)) return null;
         feed.bytes += more;
-        await feed.follow(reached, now);
+        await (posted.isAhead === true ? feed.follow(reached, now) : feed.followNow(reached, now));
       } finally {
         feed.users--;
       }
@@ -556,13 +597,13 @@ export class ReasoningThreads implements FactCopies {
       goals,
       timeoutMs,
       maxDerivations,
-      lightMs = this.afterMs,
       stream,
     }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
   ): Pick<Sent, 'reply' | 'pieces'> {
     const { pacer } = now;
     const { generation, time } = now.reader;
     const askedAt = performance.timeOrigin + pacer.startedAt;
+    const lightMs = this.afterMs;
     const asked = { copy, generation, time, task, goals, askedAt, lightMs, timeoutMs, maxDerivations };
     const pieces = stream === undefined ? null : new Pieces(stream);
     const waiting = {
@@ -726,15 +767,4 @@ function errorOf(reply: Exclude<ThreadReply, Reply>): Error {
     case 'cancelled':
       return new DOMException('the client has gone', 'AbortError');
   }
-}
-
-/** Equal for questions that differ in constants and in the names of variables at most. `kind`: what is done with answers. */
-export function shapeOfQuestion(input: ViewFields, body: readonly Literal[], kind: string): string {
-  const shape = body.map((each) =>
-    isPositiveAtom(each)
-      ? `${relationOf(each)} ${each.args.map((term) => (isVariable(term) ? '?' : '_')).join('')}`
-      : `not ${relationsRead([each]).join(' ')}`,
-  );
-  const view = input.unscoped ? 'unscoped' : input.scope === null ? 'all' : `=${input.scope}`;
-  return JSON.stringify([shape, view, kind]);
 }

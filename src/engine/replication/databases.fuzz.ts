@@ -1,8 +1,8 @@
 /**
- * Three nodes over a store of several logs that fails, from a seed, while databases are created, written and deleted at any of
- * them: nodes stop for longer than their lease and go on, and statements on logs and their rows get lost, or come late. In the
- * end every acknowledged write is in the log of its database once, no refused one is, and all nodes show the same: what the
- * logs say.
+ * Four nodes over a store of several logs that fails, from a seed, while databases are created, written and deleted at any of
+ * them: nodes stop for longer than their lease and go on, or die, and statements on logs and their rows get lost, or come late.
+ * In the end every acknowledged write is in the log of its database once, no refused one is; each database has an owner, and as
+ * many nodes have it as are to; and these show what the logs say, and the others where it is.
  */
 import { expect, it } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
@@ -37,21 +37,22 @@ interface Told {
 }
 
 it(`databases of nodes in a store that fails are what their logs say, in ${runs} runs`, async () => {
-  const totals = { stored: 0, created: 0, deleted: 0, owners: 0 };
+  const totals = { stored: 0, created: 0, deleted: 0, owners: 0, dead: 0 };
   for (let seed = 1; seed <= runs; seed++) {
-    const { told, owners } = await played(seed);
+    const { told, owners, dead } = await played(seed);
     totals.stored += told.stored.size;
     totals.created += told.created;
     totals.deleted += told.deleted;
     totals.owners += owners;
+    totals.dead += dead;
   }
   // The runs reach what they are for.
-  expect(Math.min(...Object.values(totals)), JSON.stringify(totals)).toBeGreaterThanOrEqual(runs / 2);
+  expect(Math.min(...Object.values(totals)), JSON.stringify(totals)).toBeGreaterThanOrEqual(runs / 4);
 });
 
 it('a look at all logs while the store cannot be asked changes nothing, and is no error', async () => {
   const store = new SimulatedStore(new Prng(1));
-  const { engine } = await start(store, '0');
+  const { engine } = await start(store, '0', 1);
   store.odds = 100;
   await engine.look();
   store.odds = 0;
@@ -59,11 +60,12 @@ it('a look at all logs while the store cannot be asked changes nothing, and is n
   await engine.close(0);
 });
 
-async function played(seed: number): Promise<{ told: Told; owners: number }> {
+async function played(seed: number): Promise<{ told: Told; owners: number; dead: number }> {
   const prng = new Prng(seed);
   const store = new SimulatedStore(prng);
   const nodes: Node[] = [];
-  for (const id of ['0', '1', '2']) nodes.push(await start(store, id));
+  const copies = prng.pick([1, 2, 2, 4]);
+  nodes.push(...(await Promise.all(['0', '1', '2', '3'].map((id) => start(store, id, copies)))));
   store.odds = prng.pick([0, 3, 10]);
   const told: Told = { stored: new Map(), refused: new Set(), created: 0, deleted: 0 };
   const calls: Promise<void>[] = [];
@@ -88,15 +90,54 @@ async function played(seed: number): Promise<{ told: Told; owners: number }> {
     else if (choice === 16 && !stopped.has(at)) store.living.add(String(at));
     else for (let turns = prng.below(8); turns > 0; turns--) await turn();
   }
-  for (const at of stopped) nodes[at]?.resume();
-  for (const at of nodes.keys()) store.living.add(String(at));
-  await Promise.all(calls);
+  // Some stay dead.
+  const isDead = prng.chance(0.5);
+  if (!isDead) for (const at of stopped) nodes[at]?.resume();
+  for (const at of nodes.keys()) if (!isDead || !stopped.has(at)) store.living.add(String(at));
+  const over = Promise.all(calls);
+  if (!isDead) await over;
   store.settle();
   store.odds = 0;
-  await hold(seed, nodes, store, told);
+  await settled(seed, nodes, store, copies);
   const owners = new Set(Array.from(store.logs.values(), ({ server }) => server.row.owner)).size - 1;
+  const dead = isDead ? stopped.size : 0;
+  for (const at of stopped) nodes[at]?.resume();
+  await over;
+  await settled(seed, nodes, store, copies);
+  await hold(seed, nodes, store, told);
   await Promise.all(nodes.map(({ engine }) => engine.close(0)));
-  return { told, owners };
+  return { told, owners, dead };
+}
+
+/** Waits until each database has an owner, and is at as many of the living nodes as it is to be at, and nowhere else. */
+async function settled(
+  seed: number,
+  nodes: readonly Node[],
+  store: SimulatedStore,
+  copies: number,
+): Promise<void> {
+  const wanted = Math.min(copies, store.living.size);
+  const where = () =>
+    Array.from(store.logs).flatMap(([name, { server }]) => {
+      if (name === '' || server.isEnded) return [];
+      const holders = nodes.filter(
+        ({ engine }, at) => store.living.has(String(at)) && engine.copiesElsewhere(name) === null,
+      );
+      const roles = holders.map(({ engine }) => engine.node(name)?.role).toSorted();
+      return [[name, ...roles]];
+    });
+  const meant = () =>
+    Array.from(store.logs).flatMap(([name, { server }]) =>
+      name === '' || server.isEnded
+        ? []
+        : [[name, ...Array.from({ length: wanted - 1 }, () => 'copy' as const), 'owner']],
+    );
+  await expect
+    .poll(() => JSON.stringify(where()) === JSON.stringify(meant()) || where(), {
+      timeout: 60_000,
+      message: `seed ${seed}`,
+    })
+    .toBe(true);
 }
 
 /** At the owner, as a node would pass it on; or at any, if none is known. */
@@ -161,13 +202,18 @@ async function hold(seed: number, nodes: readonly Node[], store: SimulatedStore,
   for (const [at, { engine }] of nodes.entries())
     for (const [name, marks] of kept)
       await expect
-        .poll(() => shownBy(engine, name), { timeout: 60_000, message: `seed ${seed} node ${at} ${name}` })
+        .poll(() => shownBy(engine, name, marks), {
+          timeout: 60_000,
+          message: `seed ${seed} node ${at} ${name}`,
+        })
         .toEqual(marks);
 }
 
-async function shownBy(engine: Engine, name: string): Promise<string[] | null> {
+async function shownBy(engine: Engine, name: string, marks: string[] | null): Promise<string[] | null> {
   try {
     if (!engine.hasDatabase(name)) return null;
+    // The nodes that have it show it.
+    if (engine.copiesElsewhere(name) !== null) return marks;
     await engine.confirm(name);
     const { results } = sessionOf(engine, new ManualClock(startTime), caller(name));
     return (await results('w(?x)')).toSorted();
@@ -198,7 +244,7 @@ function folded(records: readonly LogRecord[]): string[] | null {
 
 const caller = (database: string) => testCaller({ database, tenant: 'tenant' });
 
-async function start(store: SimulatedStore, id: string): Promise<Node> {
+async function start(store: SimulatedStore, id: string, copies: number): Promise<Node> {
   let resume = (): void => {};
   let gate = Promise.resolve();
   const options = {
@@ -216,7 +262,7 @@ async function start(store: SimulatedStore, id: string): Promise<Node> {
   const engine = await openShelfOf(
     node,
     { backend: memoryBackend(), lock: null },
-    { clock: new ManualClock(startTime), onBug },
+    { clock: new ManualClock(startTime), onBug, copies, awaitedMs: 100 },
   );
   return {
     engine,

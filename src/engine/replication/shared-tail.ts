@@ -179,6 +179,8 @@ export class SharedTail {
         self: node.id === shared.node,
         role: node.id === owner ? 'owner' : 'copy',
         alive,
+        owned: node.id === owner ? 1 : 0,
+        copies: node.id === owner ? 0 : 1,
         lagRecords: Math.max(0, position - node.position),
       })),
     };

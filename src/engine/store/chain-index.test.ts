@@ -91,6 +91,28 @@ test('finds a key of one column whether its ids lie close together, far apart, o
   }
 });
 
+test('rows taken in together make the chains of rows added one by one', () => {
+  const prng = new Prng(13);
+  for (const greatest of [40, 3000, 30_000, 2_000_000]) {
+    const column = Int32Array.from({ length: 9000 }, (_, row) =>
+      row % 3000 === 0 ? 5000 : greatest < 50 ? prng.below(greatest) * 700 : prng.below(greatest),
+    );
+    const index = new ChainIndex([column], [0], prng.pick([9000, 16]));
+    const expected = new ChainIndex([column], [0], 16);
+    const wrong: number[] = [];
+    while (index.rows < column.length) {
+      if (prng.chance(0.3)) index.add(index.rows);
+      else index.takeIn(prng.pick([index.rows + 1, column.length]), prng.pick([1, 255, 256, 700, 4000]));
+      while (expected.rows < index.rows) expected.add(expected.rows);
+      for (const id of [...column.subarray(0, 50), ...column.subarray(index.rows, index.rows + 50)])
+        if (index.firstOf(id) !== expected.firstOf(id)) wrong.push(id);
+    }
+    expect(wrong).toEqual([]);
+    expect(index.keys).toBe(expected.keys);
+    expect(index.next.subarray(0, 9000)).toEqual(expected.next.subarray(0, 9000));
+  }
+});
+
 test('the first few look-ups by some positions scan the rows, later ones use an index', () => {
   const columns = [Int32Array.of(1, 2, 1, 1), Int32Array.of(5, 5, 6, 5)];
   const indexes = new Indexes(columns);

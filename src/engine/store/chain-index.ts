@@ -15,6 +15,8 @@ const rowsBetweenMoves = 128;
 const slotsPerMove = 64 * rowsBetweenMoves;
 /** Slots moved by a look-up that must ask the old heads too. */
 const slotsPerLookUp = 64;
+const minLinkedAtOnce = 256;
+const maxHeadsPerRow = 4;
 
 /**
  * A secondary index: the rows of each key as a linked chain, newest first.
@@ -99,8 +101,47 @@ export class ChainIndex {
 
   /** Adds up to `most` of the rows before `count` that it lacks. True if it has them all. */
   takeIn(count: number, most: number): boolean {
-    for (const end = Math.min(count, this.#rows + most); this.#rows < end; ) this.add(this.#rows);
+    const end = Math.min(count, this.#rows + most);
+    if (end - this.#rows >= minLinkedAtOnce && this.positions.length === 1) this.#link(end, count);
+    while (this.#rows < end) this.add(this.#rows);
     return this.#rows >= count;
+  }
+
+  /**
+   * Adds the rows before `end` to a single-column index in one loop, if one head per id takes no more than
+   * `maxHeadsPerRow` for each; else none. The heads get room for the rows before `count`.
+   */
+  #link(end: number, count: number): void {
+    const column = this.#columns[this.positions[0] as number] as Int32Array;
+    let greatest = Math.max(this.#greatest, greatestOf(column, this.#rows, end));
+    if (end > this.next.length || greatest >= end * maxHeadsPerRow) return;
+    this.#move(Number.POSITIVE_INFINITY);
+    if (!this.#isDirect || greatest >= this.#heads.length) {
+      const expected = greatestOf(column, end, count);
+      if (expected < end * maxHeadsPerRow) greatest = Math.max(greatest, expected);
+      this.#greatest = greatest;
+      this.#makeHeads(true);
+      this.#move(Number.POSITIVE_INFINITY);
+    }
+    this.#greatest = greatest;
+    const { next } = this;
+    const heads = this.#heads;
+    let keys = this.#keys;
+    for (let row = this.#rows; row < end; row++) {
+      const id = column[row] as number;
+      const head = heads[id] as number;
+      if (head === 0) keys++;
+      next[row] = head;
+      heads[id] = row + 1;
+    }
+    this.#keys = keys;
+    this.#rows = end;
+    if (end > this.#growAt) this.#growAt = end;
+    // Few keys that are far apart take less room if they are hashed.
+    if (end === count && !this.#suitsDirect()) {
+      this.#makeHeads(false);
+      this.#move(Number.POSITIVE_INFINITY);
+    }
   }
 
   /** 1 + the newest row whose indexed columns equal `key`, or 0. */
@@ -230,16 +271,32 @@ export class ChainIndex {
    */
   #makeRoom(): void {
     this.#move(Number.POSITIVE_INFINITY);
-    const old = { heads: this.#heads, isDirect: this.#isDirect };
+    this.#makeHeads(this.positions.length === 1 && this.#suitsDirect());
+    if ((this.#old?.heads.length ?? 0) <= maxHeadsAtOnce) this.#move(Number.POSITIVE_INFINITY);
+  }
+
+  /** True if one head per id takes little more than a hash table for twice the keys. */
+  #suitsDirect(): boolean {
+    return this.#greatest < this.#hashedRoom() * 2;
+  }
+
+  #hashedRoom(): number {
     let room = 16;
     while (room < this.#keys * 4) room = nextCapacityOf(room);
-    this.#isDirect = this.positions.length === 1 && this.#greatest < room * 2;
-    if (this.#isDirect) for (room = 16; room <= this.#greatest; ) room = nextColumnCapacityOf(room);
+    return room;
+  }
+
+  /** Replaces the heads, to which `#move` then moves the old ones. */
+  #makeHeads(isDirect: boolean): void {
+    const old = { heads: this.#heads, isDirect: this.#isDirect };
+    let room = 16;
+    if (isDirect) while (room <= this.#greatest) room = nextColumnCapacityOf(room);
+    else room = this.#hashedRoom();
+    this.#isDirect = isDirect;
     this.#memory?.take(room * 4);
     this.#heads = new Int32Array(room);
     this.#old = old;
     this.#moved = 0;
-    if (old.heads.length <= maxHeadsAtOnce) this.#move(Number.POSITIVE_INFINITY);
   }
 
   /** Moves up to this many of the old heads to the new ones. */
@@ -259,6 +316,13 @@ export class ChainIndex {
     this.#old = null;
     this.#memory?.free(old.byteLength);
   }
+}
+
+function greatestOf(column: Int32Array, from: number, end: number): number {
+  let greatest = 0;
+  for (let row = from; row < end; row++)
+    if ((column[row] as number) > greatest) greatest = column[row] as number;
+  return greatest;
 }
 
 /** 1 + the newest row with the key, or 0: `first`, or `firstOf` for an index over one column. */
@@ -282,12 +346,14 @@ export function lastWithKey(
 ): number {
   const column = columns[positions[0] as number] as Int32Array;
   const value = key[0] as number;
-  for (let cursor = from; cursor > end; cursor--) {
-    const row = cursor - 1;
+  for (let row = from - 1; row >= end; row--) {
+    // The library's loop needs no warm-up, but has no end before the first row.
+    if (end === 0) row = column.lastIndexOf(value, row);
+    if (row < end) break;
     if (column[row] !== value) continue;
     let at = 1;
     while (at < positions.length && (columns[positions[at] as number] as Int32Array)[row] === key[at]) at++;
-    if (at === positions.length) return cursor;
+    if (at === positions.length) return row + 1;
   }
   return end;
 }
@@ -299,6 +365,7 @@ interface Scans {
 }
 
 function isOver(positions: readonly number[], other: readonly number[]): boolean {
+  if (positions === other) return true;
   if (positions.length !== other.length) return false;
   for (let index = 0; index < positions.length; index++) if (positions[index] !== other[index]) return false;
   return true;

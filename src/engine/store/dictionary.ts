@@ -17,6 +17,8 @@ export interface ConstantIds {
   internAll(texts: readonly string[], count: number, ids: Int32Array): void;
   /** The same for the texts with these indexes, from `from` up to `end`, of UTF-8; see `EncodedTexts`. */
   internEncoded(texts: EncodedTexts, from: number, end: number, ids: Int32Array): void;
+  /** `find` for the texts with these indexes, from `from` up to `end`, of UTF-8; writes their ids to `ids`. */
+  findEncoded(texts: EncodedTexts, from: number, end: number, ids: Int32Array): void;
   /** Says how many constants it will have, by an estimate. */
   expect(texts: number): void;
   /** The text of an id from `find` or `intern`. */
@@ -63,13 +65,6 @@ export class Dictionary implements ConstantIds {
   #scratch: Uint8Array = new Uint8Array(256);
   /** The hash of the text last written to the scratch space. */
   #hash = 0;
-  /**
-   * For texts looked up in a batch: their hashes, their ends in the scratch space, and the results of
-   * `#fetch`.
-   */
-  readonly #hashes = new Int32Array(maxBatch);
-  readonly #ends = new Int32Array(maxBatch);
-  readonly #fetched = new Int32Array(maxBatch);
   readonly #memory: MemoryMeter | null;
 
   /** `memory`: what it asks before it grows; null for that of stored facts. */
@@ -102,9 +97,14 @@ export class Dictionary implements ConstantIds {
   /** The id of the text, or -1 if it was never interned. */
   find(text: string): number {
     const end = this.#encode(text, 0);
-    const slot = this.#find(this.#slots, 0, end, this.#hash);
+    return this.#idAt(0, end, this.#hash);
+  }
+
+  /** The id of the text at this position of the scratch space; -1: it has none. */
+  #idAt(start: number, end: number, hash: number): number {
+    const slot = this.#find(this.#slots, start, end, hash);
     if (slot >= 0) return this.#slots.number(slot);
-    return this.#oldSlots === null ? -1 : this.#findOld(this.#oldSlots, 0, end, this.#hash);
+    return this.#oldSlots === null ? -1 : this.#findOld(this.#oldSlots, start, end, hash);
   }
 
   /** The id of the text; assigns one if it is new. */
@@ -112,26 +112,53 @@ export class Dictionary implements ConstantIds {
     return this.#intern(0, this.#encode(text, 0), this.#hash);
   }
 
+  /** `intern` for a text as well-formed UTF-8: these bytes. */
+  internUtf8(bytes: Uint8Array, start: number, end: number): number {
+    // A search compares with the scratch space, which for now is where the text is.
+    const own = this.#scratch;
+    this.#scratch = bytes;
+    try {
+      return this.#intern(start, end, hashOf(bytes, start, end));
+    } finally {
+      this.#scratch = own;
+    }
+  }
+
   internAll(texts: readonly string[], count: number, ids: Int32Array): void {
     for (let from = 0; from < count; ) {
       let some = 0;
       let end = 0;
       for (; some < maxBatch && from + some < count && end < maxBatchBytes; some++) {
-        this.#ends[some] = end = this.#encode(texts[from + some] as string, end);
-        this.#hashes[some] = this.#hash;
+        endsOfBatch[some] = end = this.#encode(texts[from + some] as string, end);
+        hashesOfBatch[some] = this.#hash;
       }
       this.#fetch(some);
       let start = 0;
       for (let at = 0; at < some; at++) {
-        end = this.#ends[at] as number;
-        ids[from + at] = this.#intern(start, end, this.#hashes[at] as number);
+        end = endsOfBatch[at] as number;
+        ids[from + at] = this.#intern(start, end, hashesOfBatch[at] as number);
         start = end;
       }
       from += some;
     }
   }
 
-  internEncoded({ bytes, ends }: EncodedTexts, from: number, end: number, ids: Int32Array): void {
+  internEncoded(texts: EncodedTexts, from: number, end: number, ids: Int32Array): void {
+    this.#eachEncoded(texts, from, end, ids, true);
+  }
+
+  findEncoded(texts: EncodedTexts, from: number, end: number, ids: Int32Array): void {
+    this.#eachEncoded(texts, from, end, ids, false);
+  }
+
+  /** Writes the ids of the texts; a new one gets an id if `isInterning`, else -1. */
+  #eachEncoded(
+    { bytes, ends }: EncodedTexts,
+    from: number,
+    end: number,
+    ids: Int32Array,
+    isInterning: boolean,
+  ): void {
     // A search compares with the scratch space, which for now is where the texts are.
     const own = this.#scratch;
     this.#scratch = bytes;
@@ -142,14 +169,17 @@ export class Dictionary implements ConstantIds {
         let start = before;
         for (let at = 0; at < some; at++) {
           const stop = ends[first + at] as number;
-          this.#hashes[at] = hashOf(bytes, start, stop);
+          hashesOfBatch[at] = hashOf(bytes, start, stop);
           start = stop;
         }
         this.#fetch(some);
         start = before;
         for (let at = 0; at < some; at++) {
           const stop = ends[first + at] as number;
-          ids[first - from + at] = this.#intern(start, stop, this.#hashes[at] as number);
+          const hash = hashesOfBatch[at] as number;
+          ids[first - from + at] = isInterning
+            ? this.#intern(start, stop, hash)
+            : this.#idAt(start, stop, hash);
           start = stop;
         }
         first += some;
@@ -164,10 +194,10 @@ export class Dictionary implements ConstantIds {
    * `HashSlots.fetch`.
    */
   #fetch(count: number): void {
-    const fetched = this.#fetched;
+    const fetched = fetchedOfBatch;
     const offsets = this.#offsets;
     const arena = this.#arena;
-    this.#slots.fetch(this.#hashes, count, fetched);
+    this.#slots.fetch(hashesOfBatch, count, fetched);
     for (let at = 0; at < count; at++) fetched[at] = offsets[fetched[at] as number] as number;
     for (let at = 0; at < count; at++) fetched[at] = arena[fetched[at] as number] as number;
   }
@@ -352,15 +382,18 @@ export class Dictionary implements ConstantIds {
     for (let first = 0; first < ends.length; ) {
       const some = Math.min(maxBatch, ends.length - first, this.#slots.room);
       const id = this.#count;
+      // Before any of them, since steps of growth copy what is there.
+      while (id + some > this.#offsetsLook) this.#growOffsets(some);
+      const offsets = this.#offsets;
       for (let at = 0; at < some; at++) {
         const end = ends[first + at] as number;
         if (end - start > this.#longest) this.#longest = end - start;
-        this.#hashes[at] = hashOf(bytes, start, end);
-        if (this.#count + 1 > this.#offsetsLook) this.#growOffsets();
-        this.#offsets[++this.#count] = before + end;
+        hashesOfBatch[at] = hashOf(bytes, start, end);
+        offsets[id + at + 1] = before + end;
         start = end;
       }
-      this.#slots.addAll(this.#hashes, some, id);
+      this.#count = id + some;
+      this.#slots.addAll(hashesOfBatch, some, id);
       this.#move(idsPerMove, this.#bytesPerMove);
       if (this.#slots.isFull) this.#rehash();
       first += some;
@@ -424,7 +457,7 @@ export class Dictionary implements ConstantIds {
   /** Makes room for one more text of this many bytes. */
   #reserve(length: number): void {
     this.#reserveArena(length);
-    if (this.#count + 1 > this.#offsetsLook) this.#growOffsets();
+    if (this.#count + 1 > this.#offsetsLook) this.#growOffsets(1);
   }
 
   #reserveArena(length: number): void {
@@ -459,7 +492,8 @@ export class Dictionary implements ConstantIds {
     return Math.min(estimate, this.#arena.length * 2 + maxBytesAhead);
   }
 
-  #growOffsets(): void {
+  /** Enlarges the room for offsets, in steps, before so many texts are added, at most `maxBatch`. */
+  #growOffsets(added: number): void {
     const offsets = this.#offsets;
     const used = this.#count + 1;
     if (this.#largerOffsets === null) {
@@ -467,7 +501,7 @@ export class Dictionary implements ConstantIds {
       this.#memory?.take(room * Uint32Array.BYTES_PER_ELEMENT);
       this.#largerOffsets = new Enlarging(new Uint32Array(room));
     }
-    if (used < offsets.length) {
+    if (this.#count + added < offsets.length) {
       this.#largerOffsets.step(offsets, used);
       this.#offsetsLook = stepAfter(offsets.length - 1, used);
       return;
@@ -519,6 +553,10 @@ export class Dictionary implements ConstantIds {
 }
 
 const hashesOfTexts = new Int32Array(maxBatch);
+/** Of texts looked up in a batch: their hashes, their ends in the scratch space, and the results of `#fetch`. */
+const hashesOfBatch = new Int32Array(maxBatch);
+const endsOfBatch = new Int32Array(maxBatch);
+const fetchedOfBatch = new Int32Array(maxBatch);
 const encoder = new TextEncoder();
 const minBytesPerStep = 0x1_0000;
 const maxBytesAhead = 0x400_0000;

@@ -1,3 +1,4 @@
+import { ExtrasBuilder, type FactExtras } from './fact-extras.ts';
 import { type FactIdentity, type FactToStore, isPlain } from './fact-to-store.ts';
 import { textOfUtf8 } from './text-of-utf8.ts';
 
@@ -8,9 +9,6 @@ export interface FactFrame {
   readonly truthVal: boolean;
   readonly scope: string | null;
 }
-
-/** The optional parts of a fact, which few facts have. */
-type Extras = Omit<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
 
 /** The facts of a write: as a list, or in columns if they are many. */
 export type FactsToStore = readonly FactToStore[] | FactBlock;
@@ -35,9 +33,10 @@ export class FactBlock implements Iterable<FactToStore> {
   readonly ends: Int32Array;
   /** How many facts will follow in further blocks of the same load, by an estimate. */
   readonly following: number;
-  readonly #extras: ReadonlyMap<number, Extras>;
+  /** What facts give beside their identities; null: none gives anything. */
+  readonly extras: FactExtras | null;
 
-  constructor(columns: BlockColumns, extras: ReadonlyMap<number, Extras>, following: number) {
+  constructor(columns: BlockColumns, extras: FactExtras | null, following: number) {
     this.following = following;
     this.length = columns.frameOf.length;
     this.frames = columns.frames;
@@ -45,27 +44,28 @@ export class FactBlock implements Iterable<FactToStore> {
     this.firstText = columns.firstText;
     this.bytes = columns.bytes;
     this.ends = columns.ends;
-    this.#extras = extras;
+    this.extras = extras;
   }
 
   /** The same facts, of a load in which so many will follow them; see `following`. */
   followedBy(following: number): FactBlock {
-    return new FactBlock(this, this.#extras, following);
+    return new FactBlock(this, this.extras, following);
+  }
+
+  /** The same facts at this time; see `FactExtras.resolved`. */
+  resolved(now: number): FactBlock {
+    const extras = this.extras?.resolved(now, this.length) ?? null;
+    return extras === this.extras ? this : new FactBlock(this, extras, this.following);
   }
 
   /** True if no fact gives a validity or metadata. */
   get isPlain(): boolean {
-    return this.#extras.size === 0;
-  }
-
-  /** The indexes of the facts that give a validity or metadata, in their order. */
-  givenMore(): Iterable<number> {
-    return this.#extras.keys();
+    return this.extras === null;
   }
 
   /** True if the fact gives neither a validity nor metadata. */
   isPlainAt(index: number): boolean {
-    return this.#extras.size === 0 || !this.#extras.has(index);
+    return this.extras === null || this.extras.isNone(index);
   }
 
   /** The place in `bytes` where the argument with this index begins. */
@@ -77,18 +77,25 @@ export class FactBlock implements Iterable<FactToStore> {
     return this.frames[this.frameOf[index] as number] as FactFrame;
   }
 
-  /** Bytes of the arguments of one fact. */
+  /** Bytes of the arguments and metadata of one fact. */
   bytesAt(index: number): number {
-    return this.startOf(this.firstText[index + 1] as number) - this.startOf(this.firstText[index] as number);
+    const [first, end] = [this.firstText[index] as number, this.firstText[index + 1] as number];
+    return this.startOf(end) - this.startOf(first) + (this.extras?.metadataBytes(index) ?? 0);
   }
 
-  /** The fact with this index, as an object. */
+  /** For how many milliseconds from its storing the fact is valid; null: it gives no `ttl`. */
+  ttlAt(index: number): number | null {
+    const ttl = this.extras?.ttl?.[index] ?? Number.NaN;
+    return Number.isNaN(ttl) ? null : ttl;
+  }
+
+  /** The fact with this index, as an object, but for a `ttl`. */
   at(index: number): FactToStore {
     const { predicate, arity, truthVal, scope } = this.frameAt(index);
     const first = this.firstText[index] as number;
     const args: string[] = [];
     for (let text = first; text < first + arity; text++) args.push(this.#text(text));
-    return { predicate, args, truthVal, scope, ...this.#extras.get(index) };
+    return { predicate, args, truthVal, scope, ...this.extras?.at(index) };
   }
 
   /** An argument of the fact with this index. */
@@ -125,7 +132,7 @@ export class FactBlockBuilder {
   #ends: Int32Array;
   #bytes: Uint8Array;
   #end = 0;
-  readonly #extras = new Map<number, Extras>();
+  readonly #extras: ExtrasBuilder;
 
   /** Makes room for so many facts whose arguments have so many bytes; it grows beyond. */
   constructor(facts = minFacts, bytes = minFacts * 16) {
@@ -133,6 +140,7 @@ export class FactBlockBuilder {
     this.#firstText = new Int32Array(facts + 1);
     this.#ends = new Int32Array(facts * 2);
     this.#bytes = new Uint8Array(bytes);
+    this.#extras = new ExtrasBuilder(facts);
   }
 
   /** A builder with room for as many facts as this block has, whose arguments are about as long; null: for a few. */
@@ -141,18 +149,35 @@ export class FactBlockBuilder {
     return new FactBlockBuilder(block.length, block.bytes.length + (block.bytes.length >>> 4));
   }
 
-  /** Bytes of the arguments so far. */
+  /** Bytes of the arguments and metadata so far. */
   get textBytes(): number {
-    return this.#end;
+    return this.#end + this.#extras.metadataBytes;
   }
 
   /** Adds a fact. */
   add(fact: FactToStore): void {
-    if (!isPlain(fact)) {
-      const { predicate: _predicate, args: _args, truthVal: _truthVal, scope: _scope, ...extras } = fact;
-      this.#extras.set(this.count, extras);
-    }
     this.addPlain(fact.predicate, fact.args, fact.truthVal, fact.scope);
+    if (!isPlain(fact)) this.#extras.give(this.count - 1, fact);
+  }
+
+  /** Says from when on the fact added last is valid: epoch milliseconds, -Infinity for always. */
+  giveValidFrom(time: number): void {
+    this.#extras.validFrom(this.count - 1, time);
+  }
+
+  /** Says until when the fact added last is valid: epoch milliseconds, Infinity for ever. */
+  giveValidUntil(time: number): void {
+    this.#extras.validUntil(this.count - 1, time);
+  }
+
+  /** Says for how many milliseconds from its storing the fact added last is valid. */
+  giveTtl(duration: number): void {
+    this.#extras.ttl(this.count - 1, duration);
+  }
+
+  /** Gives the fact added last metadata: JSON as JSON.stringify has it, these bytes of UTF-8. */
+  giveMetadata(json: Uint8Array, start: number, end: number): void {
+    this.#extras.metadata(this.count - 1, json, start, end);
   }
 
   /** Adds a fact without validity and metadata. */
@@ -167,6 +192,7 @@ export class FactBlockBuilder {
     if (count === this.#frameOf.length) {
       this.#frameOf = enlarged(this.#frameOf, new Int32Array(count * 2));
       this.#firstText = enlarged(this.#firstText, new Int32Array(count * 2 + 1));
+      this.#extras.grow(count * 2);
     }
     const frame = this.#frames[this.#frame];
     if (
@@ -198,14 +224,11 @@ export class FactBlockBuilder {
   addFrom(block: FactBlock, from: number, end: number): void {
     for (let index = from; index < end; index++) {
       const { predicate, arity, truthVal, scope } = block.frameAt(index);
-      if (!block.isPlainAt(index)) {
-        this.add(block.at(index));
-        continue;
-      }
       this.begin(predicate, arity, truthVal, scope);
       const first = block.firstText[index] as number;
       for (let text = first; text < first + arity; text++)
         this.addUtf8(block.bytes, block.startOf(text), block.ends[text] as number);
+      if (block.extras !== null) this.#extras.giveAs(this.count - 1, block.extras, index);
     }
   }
 
@@ -218,7 +241,7 @@ export class FactBlockBuilder {
       bytes: this.#bytes.subarray(0, this.#end),
       ends: this.#ends.subarray(0, this.#texts),
     };
-    return new FactBlock(columns, this.#extras, following);
+    return new FactBlock(columns, this.#extras.built(this.count), following);
   }
 
   #addText(text: string): void {

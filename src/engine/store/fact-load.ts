@@ -1,3 +1,4 @@
+import type { RunExtras } from './fact-extras.ts';
 import { FactBlock, type FactsToStore } from './fact-block.ts';
 import type { FactStore, StoreOutcome } from './fact-store.ts';
 import { type FactToStore, isPlain } from './fact-to-store.ts';
@@ -28,7 +29,7 @@ interface LoadingWrite {
 
 /**
  * `FactStore.store` for a range of the facts, in order and faster: the searches of a batch read together, and facts that
- * are new and plain are appended as columns.
+ * are new are appended as columns: of a list those that are plain, of a block all.
  */
 export function storeAll(write: LoadingWrite, facts: FactsToStore, range: FactRange): void {
   if (facts instanceof FactBlock) storeBlock(write, facts, range);
@@ -54,7 +55,7 @@ function storeList(write: LoadingWrite, facts: readonly FactToStore[], { from, e
       const fact = facts[run + one] as FactToStore;
       return isPlain(fact) ? null : fact;
     };
-    storeRun(write, { relation, ids, start, count, given });
+    storeRun(write, { relation, ids, start, count, given, extras: null });
     start += count * relation.arity;
     at += count;
   }
@@ -86,7 +87,8 @@ function storeBlock(write: LoadingWrite, block: FactBlock, { from, end }: FactRa
     const given = (one: number): FactToStore | null =>
       block.isPlainAt(run + one) ? null : block.at(run + one);
     if (!rowsBefore.has(relation)) rowsBefore.set(relation, relation.count);
-    storeRun(write, { relation, ids, start: (block.firstText[at] as number) - first, count, given });
+    const extras = block.extras === null ? null : { columns: block.extras, first: run };
+    storeRun(write, { relation, ids, start: (block.firstText[at] as number) - first, count, given, extras });
     at += count;
   }
   for (const [relation, rows] of rowsBefore)
@@ -109,20 +111,28 @@ interface FactRun {
   readonly count: number;
   /** The fact with this index in the run; null if it gives neither validity nor metadata. */
   readonly given: (index: number) => FactToStore | null;
+  /** What the facts give, if they are in columns and some give anything. */
+  readonly extras: RunExtras | null;
 }
 
 function storeRun({ store, generation, time, sink }: LoadingWrite, run: FactRun): void {
-  const { relation, ids, start, count, given } = run;
+  const { relation, ids, start, count, given, extras } = run;
   const { arity } = relation;
   relation.fetch(ids, start, scopes, count);
   const identity = new Int32Array(arity + 1);
-  /** The facts from the present one up to this one are plain. */
+  /** The facts from the present one up to this one can be appended if they are new. */
   let end = 0;
   for (let at = 0; at < count; at++) {
-    for (end = Math.max(at, end); end < count && given(end) === null; ) end++;
+    if (extras !== null) end = count;
+    else for (end = Math.max(at, end); end < count && given(end) === null; ) end++;
     if (at < end) {
       const row = relation.count;
-      const added = store.appendNew(relation, { ids, start, scopes, from: at, end }, generation, time);
+      const added = store.appendNew(
+        relation,
+        { ids, start, scopes, from: at, end, extras },
+        generation,
+        time,
+      );
       if (added > 0) sink.asserted(relation, row, added);
       at += added;
       if (at === count) return;

@@ -73,8 +73,12 @@ const maxScanned = 2_048;
  * an index over a million rows takes longer than a turn may.
  */
 const minRowsTakenIn = 0x10000;
+/** Of an index over one column, which takes a fifth of the time. */
+const minRowsLinked = 0x40000;
 const maxTakesIn = 16;
 const noPairs: Selection['equal'] = [];
+const maxSharedPositions = 8;
+const positionsByMask: (readonly number[])[] = Array.from({ length: 1 << maxSharedPositions });
 /** Of the look-up that is under way: a typed array for each would cost more than the rest of its compilation. */
 const keyOfLookUp = new Int32Array(16);
 const truthValues = [false, true];
@@ -89,28 +93,42 @@ export function compileAtom(
   scope: number | null = null,
   key = new Int32Array(args.length + 1),
 ): Selection | null {
-  const positions: number[] = [];
+  let count = 0;
+  let mask = 0;
   for (let position = 0; position < args.length; position++) {
     const term = args[position] as string;
     if (term.startsWith('?')) continue;
     const id = constants.find(term);
     if (id < 0) return null;
-    key[positions.length] = id;
-    positions.push(position);
+    key[count++] = id;
+    mask |= 1 << position;
   }
-  const constantsGiven = positions.length;
-  const isGround = constantsGiven === args.length;
+  const isGround = count === args.length;
+  const equal = args.length - count < 2 ? noPairs : equalPositions(args);
   if (scope !== null) {
     if (scope < 0) return null;
-    key[positions.length] = scope;
-    positions.push(args.length);
+    key[count] = scope;
+    mask |= 1 << args.length;
   }
-  return {
-    positions,
-    key,
-    equal: args.length - constantsGiven < 2 ? noPairs : equalPositions(args),
-    isGround,
-  };
+  const positions =
+    args.length < maxSharedPositions ? sharedPositions(mask) : positionsOf(args, scope !== null);
+  return { positions, key, equal, isGround };
+}
+
+/** The positions of the bits that are set, in the same array each time. */
+function sharedPositions(mask: number): readonly number[] {
+  const known = positionsByMask[mask];
+  if (known !== undefined) return known;
+  const positions: number[] = [];
+  for (let position = 0; position < maxSharedPositions; position++)
+    if ((mask & (1 << position)) !== 0) positions.push(position);
+  positionsByMask[mask] = positions;
+  return positions;
+}
+
+function positionsOf(args: readonly string[], hasScope: boolean): readonly number[] {
+  const positions = [...args.keys()].filter((position) => !(args[position] as string).startsWith('?'));
+  return hasScope ? [...positions, args.length] : positions;
 }
 
 /** Pairs of positions with the same variable; `?_` matches anything each time. */
@@ -165,30 +183,49 @@ export function* selectedRows(
  * than `maxSeen` must be looked at. An index is made in parts, one with each look-up.
  */
 export function indexedRows(
-  { positions, key, equal }: Selection,
+  selection: Selection,
   rows: IndexedRows,
   isWanted: (row: number) => boolean,
   maxFound = Number.POSITIVE_INFINITY,
   maxSeen = Number.POSITIVE_INFINITY,
 ): number[] | null {
+  const { equal } = selection;
   const { columns, count } = rows;
-  const index = rows.indexToUse === undefined ? rows.index(positions) : rows.indexToUse(positions);
-  index?.takeIn(count, Math.max(minRowsTakenIn, Math.ceil(count / maxTakesIn)));
-  const indexed = index === null ? 0 : index.rows;
-  const before = (from: number): number => {
-    const next = lastWithKey(columns, positions, key, from, indexed);
-    return next > indexed || index === null ? next : index.first(key);
-  };
+  const index = indexTakingIn(rows, selection.positions);
   const found: number[] = [];
   let seen = 0;
-  for (let next = before(count); next !== 0; ) {
+  for (let next = rowBefore(count, rows, selection, index); next !== 0; ) {
     const row = next - 1;
-    next = row >= indexed ? before(row) : ((index as ChainIndex).next[row] as number);
+    next = rowBefore(row, rows, selection, index);
     if (++seen > maxSeen) return null;
-    if (!isWanted(row) || !areEqual(rows.columns, row, equal)) continue;
+    if (!isWanted(row) || !areEqual(columns, row, equal)) continue;
     if (found.push(row) > maxFound) return null;
   }
   return found;
+}
+
+/** The index to use, after a part of what it lacks was added; null: the rows are scanned. */
+function indexTakingIn(rows: IndexedRows, positions: readonly number[]): ChainIndex | null {
+  const index = rows.indexToUse === undefined ? rows.index(positions) : rows.indexToUse(positions);
+  const { count } = rows;
+  if (index !== null && index.rows < count) {
+    const least = positions.length === 1 ? minRowsLinked : minRowsTakenIn;
+    index.takeIn(count, Math.max(least, Math.ceil(count / maxTakesIn)));
+  }
+  return index;
+}
+
+/** 1 + the newest selected row before `from`, which is the number of rows or a selected row; 0: there is none. */
+function rowBefore(
+  from: number,
+  { columns }: IndexedRows,
+  { positions, key }: Selection,
+  index: ChainIndex | null,
+): number {
+  const indexed = index === null ? 0 : index.rows;
+  if (index !== null && from < indexed) return index.next[from] as number;
+  const next = from > indexed ? lastWithKey(columns, positions, key, from, indexed) : indexed;
+  return next > indexed || index === null ? next : index.first(key);
 }
 
 /**
@@ -238,21 +275,52 @@ export function lookUpFew(
   if (selection === null) return [];
   if (selection.positions.length === 0) return null;
   const found: FactRow[] = [];
-  for (const negated of truthValues) {
+  for (let sign = 0; sign < 2; sign++) {
+    const negated = sign === 1;
     const relation = negated === truthVal ? null : store.relation(predicate, args.length, negated);
     if (relation === null) continue;
-    const isVisible = (row: number): boolean => relation.isVisible(row, generation, time);
-    const rows =
-      (selection.isGround ? versionsSeen(store, relation, selection.key, chosen, generation) : null) ??
-      indexedRows(selection, relation, isVisible, most - found.length, maxScanned);
-    if (rows === null) return null;
-    for (let at = rows.length - 1; at >= 0; at--) {
-      const row = rows[at] as number;
-      if (!selection.isGround || isVisible(row)) found.push({ relation, row });
-    }
+    const versions = selection.isGround
+      ? versionsSeen(store, relation, selection.key, chosen, generation)
+      : null;
+    const first = found.length;
+    if (versions !== null) {
+      for (const row of versions)
+        if (relation.isVisible(row, generation, time)) found.push({ relation, row });
+    } else if (!addVisible(found, relation, selection, generation, time, most)) return null;
     if (found.length > most) return null;
+    reverseFrom(found, first);
   }
   return found;
+}
+
+function reverseFrom(facts: FactRow[], start: number): void {
+  for (let left = start, right = facts.length - 1; left < right; left++, right--) {
+    const fact = facts[left] as FactRow;
+    facts[left] = facts[right] as FactRow;
+    facts[right] = fact;
+  }
+}
+
+/** Adds the visible rows of the selection, newest first; false: there are more than `most`, or too many to look at. */
+function addVisible(
+  found: FactRow[],
+  relation: StoredRelation,
+  selection: Selection,
+  generation: number,
+  time: number,
+  most: number,
+): boolean {
+  const index = indexTakingIn(relation, selection.positions);
+  let seen = 0;
+  for (let next = rowBefore(relation.count, relation, selection, index); next !== 0; ) {
+    const row = next - 1;
+    next = rowBefore(row, relation, selection, index);
+    if (++seen > maxScanned) return false;
+    if (!relation.isVisible(row, generation, time) || !areEqual(relation.columns, row, selection.equal))
+      continue;
+    if (found.push({ relation, row }) > most) return false;
+  }
+  return true;
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   rowsOfAtom,
   type ScopeChoice,
 } from './fact-matching.ts';
+import type { FetchedRun } from './fact-extras.ts';
 import {
   areAlike,
   boundsAfter,
@@ -34,13 +35,15 @@ import {
   sameJson,
   versionAfter,
 } from './fact-to-store.ts';
+import { noteAppended } from './appended-facts.ts';
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { tupleAt } from './tuples.ts';
 import { PastFacts, type PastNumbers } from './past-facts.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
+import { noteRestored } from './restored-facts.ts';
 import { RelationNames } from './relation-names.ts';
-import { type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
+import { type Bounds, StoredRelation } from './stored-relation.ts';
 import type { StoredAmounts } from './stored-amounts.ts';
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
@@ -138,20 +141,12 @@ export class FactStore {
     const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
     store.forgottenThrough = kept.forgottenThrough;
     for (const scope of kept.scopes) store.#scopeNames.intern(scope);
-    const inScopes: AliveFact[] = [];
+    const inScopes: AliveFact[][] = [];
     for (const relation of kept.relations) {
       store.register(relation);
-      for (let row = 0; row < relation.count; row++) {
-        if ((row & 0x3fff) === 0x3fff) await slices.breathe();
-        if (!relation.isAlive(row)) continue;
-        const { from, until } = relation.boundsOf(row);
-        const number = relation.number[row] as number;
-        store.boundaries.note(number, from, until, time);
-        const scope = store.#scopeNumberOf({ relation, row });
-        if (scope !== 0) inScopes.push({ scope, number, until });
-      }
+      inScopes.push(await noteRestored(relation, store.boundaries, time, slices));
     }
-    store.scopes.restore(kept.scopeRecords, inScopes);
+    store.scopes.restore(kept.scopeRecords, inScopes.flat());
     store.#mergeBases = new MergeBases(kept.mergeBases);
     store.#archive.keepFor(store.#mergeBases.pins());
     for (const { relation, versions } of kept.archive) store.#archive.restore(relation, versions);
@@ -290,30 +285,21 @@ export class FactStore {
   }
 
   /**
-   * Stores facts without validity and metadata, from one index of a fetched run up to another or the first that has a
-   * version; returns how many. See `StoredRelation.appendNew`.
+   * Stores new facts, from one index of a fetched run up to another or the first that has a version; returns how many. See
+   * `StoredRelation.appendNew`.
    */
-  appendNew(
-    relation: StoredRelation,
-    { ids, start, scopes, from, end }: FetchedRun,
-    generation: number,
-    time: number,
-  ): number {
+  appendNew(relation: StoredRelation, run: FetchedRun, generation: number, time: number): number {
+    const { scopes, from, end, extras } = run;
     if (this.numbers.isPassing) return 0;
     this.#settle(time);
     this.numbers.reserve(end - from);
     const row = relation.count;
-    const added = relation.appendNew({ ids, start, scopes, from, end }, generation, this.numbers.count);
-    if (added === 0) return 0;
-    this.version += added;
-    const number = this.numbers.giveAll(relation.storeIndex, generation, row, added);
-    this.boundaries.note(number, openBounds.from, openBounds.until, time);
-    for (let one = 0; one < added; one++) {
-      const scope = scopes[from + one] as number;
-      if (scope !== 0) this.scopes.asserted(scope, number + one, openBounds.until, time, generation);
-      this.amounts?.added(relation, row + one);
-    }
-    return added;
+    const count = relation.appendNew(run, generation, this.numbers.count);
+    if (count === 0) return 0;
+    this.version += count;
+    const number = this.numbers.giveAll(relation.storeIndex, generation, row, count);
+    noteAppended(this, { relation, row, number, count, scopes, from, extras, generation, time });
+    return count;
   }
 
   /**

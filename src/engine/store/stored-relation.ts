@@ -16,6 +16,8 @@ import {
 } from './enlarging.ts';
 import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import { KeyIndex } from './key-index.ts';
+import { type FetchedRun, fromAt, untilAt } from './fact-extras.ts';
+import { MetadataColumn } from './metadata-column.ts';
 import { SortedRuns } from './sorted-runs.ts';
 import { tupleAt } from './tuples.ts';
 
@@ -23,15 +25,6 @@ import { tupleAt } from './tuples.ts';
 export interface Bounds {
   readonly from: number;
   readonly until: number;
-}
-
-/** Of the facts that `StoredRelation.fetch` was last called with: those from index `from` up to, not including, `end`. */
-export interface FetchedRun {
-  readonly ids: Int32Array;
-  readonly start: number;
-  readonly scopes: Int32Array;
-  readonly from: number;
-  readonly end: number;
 }
 
 /** Rows whose numbers differ only in this many low bits form a block. */
@@ -66,7 +59,7 @@ export class StoredRelation {
   validUntil: Float64Array | null = null;
   /** The tenant's fact number, which all versions of a fact share. */
   number: Int32Array = new Int32Array(16);
-  readonly metadata = new NumberMap<Metadata>();
+  readonly metadata = new MetadataColumn();
   /** By block of rows: the last generation in which one of them died; null until one does. */
   #lastDeaths: Float64Array | null = null;
   /** The last generation with a change, and its net change of live rows. */
@@ -132,7 +125,13 @@ export class StoredRelation {
     if (this.#enlarging !== null)
       for (const column of [...this.#enlarging.ints, ...this.#enlarging.floats])
         bytes += column?.larger.byteLength ?? 0;
-    return bytes + this.#indexes.bytes + (this.#copies?.bytes ?? 0) + (this.#keyIndex?.bytes ?? 0);
+    return (
+      bytes +
+      this.metadata.bytes +
+      this.#indexes.bytes +
+      (this.#copies?.bytes ?? 0) +
+      (this.#keyIndex?.bytes ?? 0)
+    );
   }
 
   /** True if its rows, including dead ones, are of several scopes: only then can an atom have copies. */
@@ -255,10 +254,11 @@ export class StoredRelation {
   }
 
   /**
-   * Adds facts that are always valid and have no metadata: those of the run, or those before the first that has a version.
+   * Adds facts that have no version: those of the run, or those before the first that has one.
    * Their numbers are consecutive from `number` on. Returns how many it added.
    */
-  appendNew({ ids, start, scopes, from, end }: FetchedRun, generation: number, number: number): number {
+  appendNew(run: FetchedRun, generation: number, number: number): number {
+    const { ids, start, scopes, from, end, extras } = run;
     const first = this.count;
     assert(this.#births.last <= generation, 'rows are born in the order of generations');
     let next = start + from * this.arity;
@@ -276,7 +276,8 @@ export class StoredRelation {
       this.#noteScope(row);
       if (row === first) this.#births.add(row, generation);
       this.number[row] = number + row - first;
-      this.#setValidity(row, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+      this.#setValidity(row, fromAt(extras, at), untilAt(extras, at));
+      if (extras !== null) extras.columns.putMetadata(extras.first + at, this.metadata, row);
       if (this.death !== null) this.death[row] = Number.POSITIVE_INFINITY;
       this.#slots.put(slot, hash, row);
       this.#added(row);
@@ -477,17 +478,21 @@ export class StoredRelation {
     this.count = count;
     this.#growAt = firstStepOf(this.#capacity, count);
     for (let first = 0; first < count; first += maxBatch) {
-      const end = Math.min(count, first + maxBatch);
-      for (let row = first; row < end; row++) {
-        hashes[row - first] = this.#hashOfRow(row);
-        this.#births.add(row, kept.birth[row] as number);
-        if (this.isAlive(row)) this.live++;
-        this.#noteScope(row);
-      }
-      if (kept.hasLives === true) this.#restoreLives(first, end);
-      else this.#slots.addAll(hashes, end - first, first);
-      if ((end & 0x3fff) === 0) await slices.breathe();
+      this.#restoreRows(kept, first, Math.min(count, first + maxBatch));
+      if ((first & 0x3fff) === 0) await slices.breathe();
     }
+  }
+
+  #restoreRows({ birth, hasLives }: RestoredRows, first: number, end: number): void {
+    const count = end - first;
+    this.#hashRows(first, count);
+    for (let row = first; row < end; row++) {
+      this.#births.add(row, birth[row] as number);
+      if (this.isAlive(row)) this.live++;
+      this.#noteScope(row);
+    }
+    if (hasLives === true) this.#restoreLives(first, end);
+    else this.#slots.addAll(hashes, count, first);
   }
 
   /** Enters a batch of restored rows, of which some may be of one fact, and links those. */
@@ -641,13 +646,14 @@ export class StoredRelation {
   /** Enters the newest versions of facts among these rows, at most a batch; later rows are in the slots. */
   #enter(start: number, end: number): void {
     if (this.death === null && !this.hasLives) {
-      for (let row = start; row < end; row++) hashes[row - start] = this.#hashOfRow(row);
+      this.#hashRows(start, end - start);
       this.#slots.addAll(hashes, end - start, start);
       return;
     }
     const identity = new Int32Array(this.arity + 1);
     for (let row = end - 1; row >= start; row--) {
-      const hash = this.#hashOfRow(row);
+      this.#hashRows(row, 1);
+      const hash = hashes[0] as number;
       // A row that died, or an ended life, may have been replaced by a later one.
       const isReplaced =
         (this.hasLives || !this.isAlive(row)) &&
@@ -656,12 +662,13 @@ export class StoredRelation {
     }
   }
 
-  #hashOfRow(row: number): number {
-    const columns = this.columns;
-    let hash = hashSeed;
-    for (let position = 0; position < columns.length; position++)
-      hash = fold(hash, (columns[position] as Int32Array)[row] as number);
-    return finish(hash);
+  /** Writes the hashes of consecutive rows, at most `maxBatch`, to `hashes`. */
+  #hashRows(first: number, count: number): void {
+    hashes.fill(hashSeed, 0, count);
+    for (const column of this.columns)
+      for (let at = 0; at < count; at++)
+        hashes[at] = fold(hashes[at] as number, column[first + at] as number);
+    for (let at = 0; at < count; at++) hashes[at] = finish(hashes[at] as number);
   }
 }
 
@@ -784,7 +791,8 @@ export class Compaction {
     tupleAt(of, row, this.#identity);
     const { from, until } = of.boundsOf(row);
     const [birth, number] = [of.bornIn(row), of.number[row] as number];
-    const moved = fresh.append(this.#identity, birth, number, from, until, of.metadata.get(row) ?? null);
+    const moved = fresh.append(this.#identity, birth, number, from, until, null);
+    fresh.metadata.copy(moved, of.metadata, row);
     if (death !== Number.POSITIVE_INFINITY) fresh.kill(moved, death);
     return moved;
   }

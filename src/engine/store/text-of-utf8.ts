@@ -24,6 +24,15 @@ function shortText(bytes: Uint8Array, start: number, end: number): string | null
     all |= a | b | c | d | e | f | g | h;
     text += String.fromCharCode(a, b, c, d, e, f, g, h);
   }
+  if (at + 4 <= end) {
+    const a = bytes[at] as number;
+    const b = bytes[at + 1] as number;
+    const c = bytes[at + 2] as number;
+    const d = bytes[at + 3] as number;
+    all |= a | b | c | d;
+    text += String.fromCharCode(a, b, c, d);
+    at += 4;
+  }
   for (; at < end; at++) {
     const byte = bytes[at] as number;
     all |= byte;

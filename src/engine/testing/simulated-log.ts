@@ -18,6 +18,10 @@ export class SimulatedServer {
   readonly living: Set<string>;
   /** True while its database is deleted. */
   isEnded = false;
+  /** See `ListedLog`. */
+  placed: readonly string[] = [];
+  ready: readonly string[] = [];
+  bytes = 0;
   row: LogRow = {
     epoch: 0,
     owner: null,
@@ -109,6 +113,7 @@ export class SimulatedServer {
       return false;
     if (lastSequence > 0 && this.#snapshots[0]?.sequence !== lastSequence) return false;
     this.isEnded = true;
+    this.ready = [];
     this.row = { ...row, owner: null, epoch: row.epoch + 1 };
     return true;
   }

@@ -21,6 +21,12 @@ export class SimulatedStore {
   readonly #prng: Prng;
   #odds = 0;
   readonly living = new Set<string>();
+  /** All that have joined. */
+  readonly nodes = new Set<string>();
+  readonly #considered = new Set<string>();
+  /** What each node tells of its memory, and the mark of all. */
+  readonly usedBytes = new Map<string, number>();
+  memoryBytes: number | null = null;
   readonly logs = new Map<string, NamedLog>();
 
   constructor(prng: Prng) {
@@ -61,6 +67,7 @@ export class SimulatedStore {
   /** A node. While `gate` is pending, its statements do not reach the server. */
   node(id: string, gate: () => Promise<void>, options: PostgresStoreOptions): ShelfNode {
     this.living.add(id);
+    this.nodes.add(id);
     const node = { id, trouble: null, clockSkewMs: 0 };
     return {
       id,
@@ -72,8 +79,41 @@ export class SimulatedStore {
               id: number,
               name,
               isEnded: server.isEnded,
+              placed: server.placed,
+              ready: server.ready,
+              bytes: server.bytes,
             })),
           ),
+        nodes: () =>
+          this.#rows.statement(gate, false, () =>
+            [...this.nodes].map((each) => ({
+              id: each,
+              address: each,
+              isAlive: this.living.has(each),
+              usedBytes: this.usedBytes.get(each) ?? 0,
+              memoryBytes: this.memoryBytes,
+              takesPart: true,
+              isConsidered: this.#considered.has(each),
+            })),
+          ),
+        place: (changes, considered) =>
+          this.#rows.statement(gate, true, () => {
+            for (const { id: number, before, placed } of changes) {
+              const { server } = this.#named(number);
+              if (!server.isEnded && before.join() === server.placed.join()) server.placed = placed;
+            }
+            for (const each of considered) this.#considered.add(each);
+          }),
+        tell: (me, told) =>
+          this.#rows.statement(gate, true, () => {
+            for (const { id: number, isReady, bytes } of told) {
+              const { server } = this.#named(number);
+              if (server.isEnded) continue;
+              const others = server.ready.filter((each) => each !== me);
+              server.ready = isReady ? [...others, me] : others;
+              server.bytes = bytes ?? server.bytes;
+            }
+          }),
         ensure: (name) => this.#rows.statement(gate, true, () => void this.#add(name)),
         create: (name, me) =>
           this.#rows.statement(gate, true, () => {
@@ -82,6 +122,8 @@ export class SimulatedStore {
             if (!isNew && !server.isEnded) return false;
             server.isEnded = false;
             server.row = { ...server.row, owner: me };
+            server.placed = [me];
+            server.ready = [];
             return true;
           }),
         end: (number, me, epoch, last) =>
@@ -98,6 +140,7 @@ export class SimulatedStore {
             if (!(error instanceof StatementFailed)) throw error;
           }
       },
+      openToRead: (number) => PostgresStore.copy(this.#named(number).server.log(gate, number), node, options),
       close: () => Promise.resolve(),
     };
   }

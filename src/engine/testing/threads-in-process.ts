@@ -14,6 +14,7 @@ import type { ThreadHost } from '../reasoning/reasoning-threads.ts';
 export interface ThreadsInProcess extends ThreadHost {
   /** Infinity: questions stay here. */
   afterMs: number;
+  untilMs: number;
   count: number;
   /** How its threads read the log; null: they cannot. */
   log: ((range: RetainedRange) => Promise<RetainedLog>) | null;
@@ -23,6 +24,8 @@ export interface ThreadsInProcess extends ThreadHost {
   readonly heard: FromReasoningThread[];
   /** Questions of which a thread was told. */
   readonly asked: number;
+  /** Copies that were made ahead of questions, and taken in. */
+  readonly ahead: number;
   started: number;
   /** Whether the heaps of its threads are nearly full. */
   isHeapNearlyFull: boolean;
@@ -35,7 +38,7 @@ export interface ThreadsInProcess extends ThreadHost {
 }
 
 function isQuestion({ kind }: RemoteTask): boolean {
-  return kind !== 'dependents' && kind !== 'counts' && kind !== 'mentions';
+  return kind !== 'dependents' && kind !== 'counts' && kind !== 'mentions' && kind !== 'takenIn';
 }
 
 /** A host whose threads also read the past of the log over this backend. */
@@ -54,6 +57,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
   let killLast = (): void => {};
   const host: ThreadsInProcess = {
     afterMs: 0,
+    untilMs: Number.POSITIVE_INFINITY,
     count: 1,
     log: null,
     get readsLog() {
@@ -63,6 +67,12 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
     heard: [],
     get asked() {
       return host.posted.filter((each) => each.kind === 'ask' && isQuestion(each.task)).length;
+    },
+    get ahead() {
+      const ids = host.posted.flatMap((each) =>
+        each.kind === 'ask' && each.task.kind === 'takenIn' ? [each.id] : [],
+      );
+      return host.heard.filter((each) => each.kind === 'answer' && ids.includes(each.id)).length;
     },
     started: 0,
     isHeapNearlyFull: false,

@@ -20,7 +20,7 @@ import { eachRowWith } from '../read/facts-with.ts';
 import { addAlias, checkPendingAlias } from './entities.ts';
 import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite, giveBack } from '../commit/encode-operation.ts';
-import { FactBlock, FactBlockBuilder, type FactsToStore } from '../store/fact-block.ts';
+import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
 import { type FactIdentity, FactStore, type FactToStore } from '../store/fact-store.ts';
 import { GrowthCount } from '../state/growth.ts';
 import { StrictKeys } from '../state/key-rule.ts';
@@ -42,12 +42,13 @@ import {
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
 import {
-  KeyCheck,
-  mayConflict,
+  blockWithout,
+  dependsOnStoredIn,
+  doubtfulInBlock,
   mayConflictIn,
-  misfitsInBlock,
-  refuseMisfits,
-} from '../commit/prepare-shape.ts';
+  reversedInBlock,
+} from '../commit/prepare-block.ts';
+import { KeyCheck, mayConflict, misfitsInBlock, refuseMisfits } from '../commit/prepare-shape.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { checkDeclared, declarationToStore, declare } from './declarations.ts';
 import { DeclaredAtWrite } from './declared-at-write.ts';
@@ -94,32 +95,27 @@ class WritingImport implements Import {
   async assert(given: readonly ImportedFact[] | FactBlock): Promise<ImportedBatch> {
     const declared = new DeclaredAtWrite(this.#writer.live, this.#caller);
     const batch = newBatch();
-    if (given instanceof FactBlock && given.isPlain && !mayConflictIn(declared.declarations, given))
-      await this.#storeBlock(given, declared, batch);
-    else await this.#storeEach(given instanceof FactBlock ? inputsOfBlock(given) : given, declared, batch);
+    if (given instanceof FactBlock) await this.#storeBlock(given, declared, batch);
+    else await this.#storeEach(given, declared, batch);
     batch.refused.sort((left, right) => left.index - right.index);
     return batch;
   }
 
-  /** Stores facts that need no other check than that of their types. */
-  async #storeBlock(block: FactBlock, declared: DeclaredAtWrite, batch: Batch): Promise<void> {
-    const steps = misfitsInBlock(declared.declarations, block);
-    const misfits = await runInSlices(steps, () => this.#slices.breathe());
+  async #storeBlock(given: FactBlock, declared: DeclaredAtWrite, batch: Batch): Promise<void> {
+    const block = given.resolved(this.#writer.live.showTime());
+    const refused = new Map<number, string>();
+    const refuse = (index: number, check: () => void): void => {
+      const message = refused.has(index) ? null : refusalOf(check);
+      if (message !== null) refused.set(index, message);
+    };
+    for (const index of reversedInBlock(block)) refuse(index, () => checkValidity(block.at(index), ''));
+    const misfits = misfitsInBlock(declared.declarations, block);
+    for (const index of await runInSlices(misfits, () => this.#slices.breathe()))
+      refuse(index, () => refuseMisfits(declared.declarations, block.at(index), ''));
     // If they have changed, what is refused is decided anew.
-    if (misfits.length === 0 || declared.haveChanged)
-      return this.#store(new Wanted(null, block), declared, batch);
-    const builder = new FactBlockBuilder(block.length, block.bytes.length);
-    const indexes: number[] = [];
-    let from = 0;
-    for (const index of [...misfits, block.length]) {
-      builder.addFrom(block, from, index);
-      for (; from < index; from++) indexes.push(from);
-      from = index + 1;
-      if (index === block.length) break;
-      const message = refusalOf(() => refuseMisfits(declared.declarations, block.at(index), ''));
-      batch.refused.push({ index, message: present(message, 'a misfit is refused') });
-    }
-    await this.#store(new Wanted(null, builder.built(block.following), indexes), declared, batch);
+    const wanted = new Wanted(null, block);
+    if (declared.haveChanged) return this.#store(wanted, declared, batch);
+    await this.#store(withoutRefused(wanted, refused, batch), declared, batch);
   }
 
   async #storeEach(facts: readonly ImportedFact[], declared: DeclaredAtWrite, batch: Batch): Promise<void> {
@@ -248,8 +244,9 @@ class WritingImport implements Import {
     const { declarations } = declared;
     const isDoubtful =
       ifGeneration !== null ||
-      (!(facts instanceof FactBlock) &&
-        facts.some((fact) => dependsOnStored(fact) || mayConflict(declarations, fact)));
+      (facts instanceof FactBlock
+        ? dependsOnStoredIn(facts) || mayConflictIn(declarations, facts)
+        : facts.some((fact) => dependsOnStored(fact) || mayConflict(declarations, fact)));
     const accepted = {
       operation: async (time: number) => this.#decided((await this.#accepted(wanted, batch, time)).facts),
     };
@@ -333,6 +330,11 @@ class WritingImport implements Import {
     const store = this.#writer.live.storeOf(this.#caller);
     const validities = new ValidityCheck(store, time);
     const keys = new KeyCheck(this.#declarations, store, time);
+    if (wanted.facts instanceof FactBlock) {
+      const { facts: block } = wanted;
+      const checkedBy = { declarations: this.#declarations, facts: store, time };
+      return this.#acceptedIn(wanted, block, batch, { checkedBy, validities, keys });
+    }
     const those = new Wanted(ifGeneration);
     let at = -1;
     for (const fact of wanted.facts) {
@@ -349,6 +351,51 @@ class WritingImport implements Import {
     }
     return those;
   }
+
+  /** `#accepted` for facts in columns. */
+  async #acceptedIn(
+    wanted: Wanted,
+    block: FactBlock,
+    batch: Batch,
+    { checkedBy, validities, keys }: StoredChecks,
+  ): Promise<Wanted> {
+    const breathe = (): Promise<void> => this.#slices.breathe();
+    const { declarations } = checkedBy;
+    const refused = new Map<number, string>();
+    for (const index of await runInSlices(misfitsInBlock(declarations, block), breathe)) {
+      const message = refusalOf(() => refuseMisfits(declarations, block.at(index), ''));
+      refused.set(index, present(message, 'a misfit is refused'));
+    }
+    let checked = 0;
+    for (const index of await runInSlices(doubtfulInBlock(block, checkedBy), breathe)) {
+      if (refused.has(index)) continue;
+      if (checked++ % factsBetweenBreaths === 0) await breathe();
+      const fact = block.at(index);
+      const message =
+        refusalOf(() => validities.check(fact, '')) ?? (await keyRefusal(keys, fact, this.#slices));
+      if (message !== null) refused.set(index, message);
+    }
+    return withoutRefused(wanted, refused, batch);
+  }
+}
+
+/** What facts are checked by that the stored state may refuse. */
+interface StoredChecks {
+  readonly checkedBy: Parameters<typeof doubtfulInBlock>[1];
+  readonly validities: ValidityCheck;
+  readonly keys: KeyCheck;
+}
+
+/** The facts of a block without those that are refused, by their indexes, which the batch notes. */
+function withoutRefused(wanted: Wanted, refused: ReadonlyMap<number, string>, batch: Batch): Wanted {
+  if (refused.size === 0 || !(wanted.facts instanceof FactBlock)) return wanted;
+  for (const [index, message] of refused) batch.refused.push({ index: wanted.indexOf(index), message });
+  const left = blockWithout(
+    wanted.facts,
+    [...refused.keys()].sort((one, other) => one - other),
+  );
+  const indexes = left.indexes.map((index) => wanted.indexOf(index));
+  return new Wanted(null, left.block, indexes);
 }
 
 /** The facts of a write were looked at with declarations that have changed since. */
@@ -395,9 +442,9 @@ class Wanted {
 
 /** The facts of a block as a reader of single lines makes them. */
 function inputsOfBlock(block: FactBlock): ImportedFact[] {
-  return Array.from(block, ({ predicate, args, truthVal, scope, ...rest }) => {
+  return Array.from(block, ({ predicate, args, truthVal, scope, ...rest }, index) => {
     const { validFrom = null, validUntil = null, metadata = null } = rest;
-    const given = { validFrom, validUntil, metadata, ttl: null, ifGeneration: null };
+    const given = { validFrom, validUntil, metadata, ttl: block.ttlAt(index), ifGeneration: null };
     return { predicate, args: [...args], truthVal, scope, unscoped: false, ...given };
   });
 }

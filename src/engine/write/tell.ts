@@ -13,12 +13,17 @@ import {
   KeyCheck,
   keyClaim,
   mayConflict,
-  mayConflictIn,
   misfitsInBlock,
   refuseKeyConflict,
   refuseMisfits,
   shapeHints,
 } from '../commit/prepare-shape.ts';
+import {
+  dependsOnStoredIn,
+  doubtfulInBlock,
+  mayConflictIn,
+  reversedInBlock,
+} from '../commit/prepare-block.ts';
 import { runInSlices, type Slices } from '../base/slices.ts';
 import type { FactInput, FactOutcome, FactsOutcome } from '../contract/facts.ts';
 import { renderIdentity } from '../language/print.ts';
@@ -92,24 +97,36 @@ export async function tellAll(
   const { live } = writer;
   const slices = writer.slices(caller);
   const declared = new DeclaredAtWrite(live, caller);
+  const looking = { declarations: declared.declarations, now: live.showTime() };
   const { facts, isDoubtful, isKeyed } =
     inputs instanceof FactBlock
-      ? await lookedAt(inputs, declared.declarations, slices)
-      : await prepared(inputs, { declarations: declared.declarations, now: live.showTime() }, slices);
+      ? await lookedAt(inputs, looking, slices)
+      : await prepared(inputs, looking, slices);
   const encoded = await encodeWrite({ kind: 'assert', tenant: caller.tenant, facts }, slices);
   const check = async (time: number): Promise<void> => {
     const store = live.storeOf(caller);
     const validities = new ValidityCheck(store, time);
     const { declarations: present } = live.database(caller);
     const keys = new KeyCheck(present, store, time);
-    let index = -1;
-    for (const fact of facts) {
-      index++;
+    const breathe = (): Promise<void> => slices.breathe();
+    const inBlock = facts instanceof FactBlock ? facts : null;
+    const misfits = inBlock === null ? [] : await runInSlices(misfitsInBlock(present, inBlock), breathe);
+    const checkedBy = { declarations: present, facts: store, time };
+    const suspects =
+      inBlock === null
+        ? Array(facts.length).keys()
+        : await runInSlices(doubtfulInBlock(inBlock, checkedBy), breathe);
+    const [misfit = Number.POSITIVE_INFINITY] = misfits;
+    let checked = 0;
+    for (const index of suspects) {
+      if (index >= misfit) break;
+      const fact = facts.at(index) as FactToStore;
       refuseMisfits(present, fact, pathOf(index));
       if (isDoubtful) validities.check(fact, pathOf(index));
-      await runInSlices(keys.check(fact, pathOf(index)), () => slices.breathe());
-      if (index % factsBetweenPauses === 0) await slices.breathe();
+      await runInSlices(keys.check(fact, pathOf(index)), breathe);
+      if (checked++ % factsBetweenPauses === 0) await slices.breathe();
     }
+    if (inBlock !== null && misfits.length > 0) refuseMisfits(present, inBlock.at(misfit), pathOf(misfit));
   };
   const hints = hintsOfNewFacts(live, caller, inputs instanceof FactBlock ? examplesOf(inputs) : inputs);
   const needsCheck = (): boolean => isDoubtful || isKeyed || declared.haveChanged;
@@ -164,22 +181,18 @@ async function prepared(
 
 /** `prepared` for facts in columns. */
 async function lookedAt(
-  facts: FactBlock,
-  declarations: DeclarationStore,
+  given: FactBlock,
+  { declarations, now }: { readonly declarations: DeclarationStore; readonly now: number },
   slices: Slices,
 ): Promise<PreparedFacts> {
+  const facts = given.resolved(now);
   const [misfit] = await runInSlices(misfitsInBlock(declarations, facts), () => slices.breathe());
   // If the declaration has changed meanwhile, the check at the commit decides.
   if (misfit !== undefined) refuseMisfits(declarations, facts.at(misfit), pathOf(misfit));
-  let isDoubtful = false;
-  let isKeyed = mayConflictIn(declarations, facts);
-  for (const index of facts.givenMore()) {
-    const fact = facts.at(index);
-    checkValidity(fact, pathOf(index));
-    isDoubtful ||= dependsOnStored(fact);
-    isKeyed ||= mayConflict(declarations, fact);
-    if (index % factsBetweenPauses === 0) await slices.breathe();
-  }
+  const [reversed] = reversedInBlock(facts);
+  if (reversed !== undefined) checkValidity(facts.at(reversed), pathOf(reversed));
+  const isDoubtful = dependsOnStoredIn(facts);
+  const isKeyed = mayConflictIn(declarations, facts);
   return { facts, isDoubtful, isKeyed };
 }
 

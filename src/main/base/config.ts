@@ -108,6 +108,12 @@ const variables = {
     60_000,
     'With STORE_URL: how old the knowledge may be that a node shows while it cannot reach PostgreSQL; then it answers 503',
   ),
+  copies: variable(
+    'COPIES',
+    integer(1, 100),
+    2,
+    'With STORE_URL: how many nodes have each database, its owner among them; the node that has the catalogue decides',
+  ),
   fsync: variable(
     'FSYNC',
     choice(['always', 'interval', 'never']),

@@ -51,6 +51,8 @@ export interface HttpApp {
   readonly passedOn: Forwarding['totals'];
   /** Same as `WriteGate.hold`. */
   readonly holdWrites: WriteGate['hold'];
+  /** Resolves when no request about the database is being answered here, at the latest after 30 s; ends its streams. */
+  whenUnused(database: string): Promise<void>;
 }
 
 /**
@@ -121,6 +123,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     activity,
     traffic,
     passedOn: forwarding?.totals ?? { read: 0, write: 0 },
+    whenUnused: (database) => forwarding?.here.whenUnused(database) ?? Promise.resolve(),
     holdWrites: (limitMs, database, step, ifBusy) =>
       forwarding?.gate.hold(limitMs, database, step, ifBusy) ?? step(),
     secureServer: (secrets) =>

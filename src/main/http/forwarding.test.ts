@@ -196,7 +196,7 @@ it.each([
 
 it('what another node passed on counts as a call while it waits for a move, so that the end of the owner waits for it', async () => {
   const activity = new Activity();
-  const nodes = { status: () => ({ role: 'owner' }), look: async () => 0 };
+  const nodes = { status: () => ({ role: 'owner' }), copies: () => null, look: async () => 0 };
   const host = { phase: () => 'ready', hasDatabase: () => true };
   const forwarding = new Forwarding(host as unknown as HttpHost, nodes as unknown as NodeHost, activity);
   let release = (): void => {};
@@ -256,6 +256,7 @@ async function copyOf(
     secret,
     staleReadsMs: 60_000,
     receive: async () => {},
+    copies: () => null,
     look: async () => {
       looks++;
       return isRenewed ? 3000 * looks : 0;

@@ -1,6 +1,6 @@
 /**
- * What a node that holds a copy does with a request: it answers reads from its copy, and passes everything else on to the
- * node that has the log.
+ * What a node does with a request about a log that another one has: it answers reads from its copy, or passes them on to a
+ * node with a copy if it has none, and passes everything else on to the node that has the log.
  *
  * A request makes one hop at most. What certainly did not reach the owner is sent to whoever has the log next, and waits
  * for that while a lease runs out. If the connection broke after sending, nobody knows whether a write was stored: a request
@@ -25,6 +25,7 @@ import { setStandingHeaders } from './answers.ts';
 import { parseJsonBody, readBody } from './body.ts';
 import { demandedState, namedSpace, namedTransaction, peerOf } from './caller.ts';
 import type { HttpHost, NodeHost } from './host.ts';
+import { AnswersHere } from './answers-here.ts';
 import type { Activity, Task } from './limits.ts';
 import { WriteGate } from './write-gate.ts';
 import { nodeHeader, signedFor } from './node-requests.ts';
@@ -44,6 +45,7 @@ const ofOwner: ReadonlySet<string> = new Set([
 ]);
 
 const movePath = '/admin/nodes/move';
+const creationPath = '/databases';
 
 /** Headers that belong to a connection, or that the other node must not see. */
 const notPassed: ReadonlySet<string> = new Set([
@@ -103,6 +105,15 @@ interface Addressed {
   readonly database: string | null;
 }
 
+/** A node to which a request is sent. */
+interface Target {
+  readonly address: string;
+  /** The request can be sent to another one. */
+  readonly isRepeatable: boolean;
+  /** It is asked because it has a copy. */
+  readonly isReader: boolean;
+}
+
 /**
  * How sending a request to the owner ended. `refused`: the node answered that it does nothing of it; `spent`: the same, or not
  * reached, and its long body cannot be sent again.
@@ -116,6 +127,10 @@ export class Forwarding {
   readonly #activity: Activity;
   /** Of the writes that are answered here. */
   readonly gate = new WriteGate();
+  /** What is answered here. */
+  readonly here = new AnswersHere();
+  /** Counts reads that are passed on, to spread them over the copies. */
+  #turn = 0;
   /** Requests passed on since the start. */
   readonly totals = { read: 0, write: 0 };
   /** Bodies that were read to judge them. */
@@ -140,20 +155,43 @@ export class Forwarding {
   /** Resolves with true once the owner has answered the request of an operation, with false if it is answered here. */
   async passesOn(spec: OperationSpec, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const isRead = spec.kind === 'read';
-    // The node that is asked to create a database is its first owner.
-    if ((spec.role === 'public' && isRead) || (spec.path === '/databases' && !isRead)) return false;
+    if (spec.role === 'public' && isRead) return false;
+    if (spec.path === creationPath && !isRead) return this.#passesOnCreation(request, reply);
     // A node that ends answers first what another one passed on, though it may wait for the log to be moved.
     if (request.forwarded !== null) this.#countUntilAnswered(reply.raw);
     const database = await this.#databaseOf(spec, request);
     const addressed = { request, reply, database };
     const node = await this.#knownStatus(database);
     if (node === null) return false;
+    const copies = database === null ? null : this.#nodes.copies(database);
+    if (copies === null && database !== null) this.here.count(database, reply.raw, spec.stream === 'events');
     if (!isRead || ofOwner.has(spec.path) || namedTransaction(request) !== null)
       // A move waits for the writes, and not for itself.
       return !(await this.#isHere(addressed, spec.path === movePath)) && this.#passOn(addressed, isRead);
+    if (copies !== null) return this.#passOn(addressed, true, this.#readersOf(addressed, copies));
     if (node.role === 'copy' && !(await this.#meets(spec, request))) return this.#passOn(addressed, true);
     if (spec.database) this.#judgeAge(request, this.#nodes.status(database)?.staleMs ?? 0);
     return false;
+  }
+
+  /** The node that is asked to create a database is its first owner. Of one that exists the owner knows what became of the key. */
+  async #passesOnCreation(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const body = await this.#keptBody(request);
+    const { name } = body instanceof Buffer ? await namesIn(body) : {};
+    if (typeof name !== 'string' || !this.#canPassOn(request)) return false;
+    await this.#knownStatus(name);
+    const isElsewhere = this.#nodes.copies(name) !== null;
+    return isElsewhere && this.#passOn({ request, reply, database: name }, false);
+  }
+
+  /** Where a read is answered that is passed on: at any copy, in turns; at the owner first, if it demands what the owner knows at once. */
+  #readersOf({ request, database }: Addressed, copies: readonly string[]): readonly string[] {
+    const { headers } = request;
+    const from = copies.length === 0 ? 0 : this.#turn++ % copies.length;
+    const inTurn = [...copies.slice(from), ...copies.slice(0, from)];
+    const owner = this.#knownOwner(database);
+    const isDemanding = headers['x-at-least'] !== undefined || headers['x-consistency'] !== undefined;
+    return owner === null || !isDemanding ? inTurn : [owner, ...inTurn.filter((copy) => copy !== owner)];
   }
 
   #countUntilAnswered(answer: ServerResponse): Task {
@@ -166,7 +204,7 @@ export class Forwarding {
   async #databaseOf(spec: OperationSpec, request: FastifyRequest): Promise<string | null> {
     if (spec.path === movePath) {
       const body = await this.#keptBody(request);
-      const { database = null } = body instanceof Buffer ? await movedBy(body) : {};
+      const { database = null } = body instanceof Buffer ? await namesIn(body) : {};
       return typeof database === 'string' ? database : null;
     }
     if (spec.pathNames !== undefined) return (request.params as { readonly name?: string }).name ?? null;
@@ -198,7 +236,9 @@ export class Forwarding {
     const database = databaseOf?.(request) ?? namedSpace(request).database ?? 'default';
     const node = await this.#knownStatus(database);
     if (node === null) return false;
-    if (node.role === 'copy' && request.forwarded === null && needOf !== undefined) {
+    const isElsewhere = this.#nodes.copies(database) !== null;
+    if (!isElsewhere) this.here.count(database, reply.raw, request.method === 'GET');
+    if (node.role === 'copy' && !isElsewhere && request.forwarded === null && needOf !== undefined) {
       const need = await this.#needOf(request, needOf);
       if (need === 'nothing' || (need === 'reads' && (await this.#isLatest(database)))) return false;
     }
@@ -286,7 +326,12 @@ export class Forwarding {
     );
   }
 
-  async #passOn({ request, reply, database }: Addressed, isRead: boolean): Promise<boolean> {
+  /** `readers`: where a read is answered, to be tried in order, before the owner. */
+  async #passOn(
+    { request, reply, database }: Addressed,
+    isRead: boolean,
+    readers: readonly string[] = [],
+  ): Promise<boolean> {
     if (!this.#canPassOn(request)) throw await this.#notLeader(database);
     this.totals[isRead ? 'read' : 'write']++;
     const task = this.#countUntilAnswered(reply.raw);
@@ -295,10 +340,16 @@ export class Forwarding {
     const body = await this.#keptBody(request);
     const isRepeatable = body !== 'stream' && (isRead || request.headers['idempotency-key'] !== undefined);
     const next = this.#search(database, reply.raw);
+    const left = [...readers];
     let sent: Sent = 'not reached';
-    for (let address = this.#knownOwner(database); ; address = await next(address, sent)) {
+    for (
+      let address = left[0] ?? this.#knownOwner(database);
+      ;
+      address = left[0] ?? (await next(address, sent))
+    ) {
+      const isReader = left.shift() !== undefined;
       if (address === null) continue;
-      sent = await this.#send({ address, isRepeatable }, { request, reply, database }, body);
+      sent = await this.#send({ address, isRepeatable, isReader }, { request, reply, database }, body);
       if (sent === 'answered') return true;
       // A long body is sent once its owner has asked for it, so it is whole until then.
       if (!isRepeatable && sent !== 'not reached' && sent !== 'refused')
@@ -351,11 +402,7 @@ export class Forwarding {
     return node?.role === 'owner' ? this.#nodes.address() : (node?.ownerAddress ?? null);
   }
 
-  #send(
-    to: { readonly address: string; readonly isRepeatable: boolean },
-    addressed: Addressed,
-    body: Buffer | 'stream' | null,
-  ): Promise<Sent> {
+  #send(to: Target, addressed: Addressed, body: Buffer | 'stream' | null): Promise<Sent> {
     const target = new URL(to.address);
     const protocol = target.protocol === 'https:' ? 'https:' : 'http:';
     const open = protocol === 'https:' ? requestHttps : requestHttp;
@@ -374,7 +421,7 @@ export class Forwarding {
   /** Resolves when the answer of the owner has begun, or with how sending failed. */
   #sent(
     upstream: ClientRequest,
-    to: { readonly address: string; readonly isRepeatable: boolean },
+    to: Target,
     { request, reply, database }: Addressed,
     body: Buffer | 'stream' | null,
   ): Promise<Sent> {
@@ -470,11 +517,11 @@ export class Forwarding {
   }
 }
 
-/** The database that the body of a move names, if it does. */
-async function movedBy(body: Buffer): Promise<{ readonly database?: unknown }> {
+/** The database that the body of a move, or of a creation, names, if it does. */
+async function namesIn(body: Buffer): Promise<{ readonly database?: unknown; readonly name?: unknown }> {
   try {
-    const moved = await parseJsonBody(body);
-    return typeof moved === 'object' && moved !== null ? moved : {};
+    const given = await parseJsonBody(body);
+    return typeof given === 'object' && given !== null ? given : {};
   } catch (error) {
     // Whoever answers refuses it.
     if (error instanceof EngineError) return {};

@@ -39,7 +39,11 @@ export type NodeMessage =
   | { readonly kind: 'moved'; readonly databases: readonly string[] }
   | { readonly kind: 'uses'; readonly uses: readonly ToldUses[] }
   | { readonly kind: 'calls'; readonly calls: readonly ToolCallRecord[] }
-  | { readonly kind: 'ended'; readonly sessions: readonly string[] };
+  | { readonly kind: 'ended'; readonly sessions: readonly string[] }
+  /** Everything of the tenant, or of all if it is null, that is kept beside the knowledge. */
+  | { readonly kind: 'erased'; readonly database: string; readonly tenant: string | null }
+  /** Asks for these databases, as far as the caller can reach them; answered with a DatabaseList. */
+  | { readonly kind: 'databases'; readonly names: readonly string[]; readonly tenants: readonly string[] };
 
 /** This node of a store that several share. */
 export interface NodeHost {
@@ -47,13 +51,18 @@ export interface NodeHost {
   status(database: string | null): NodeStatus | null;
   /** Where the nodes reach this one. */
   address(): string;
+  /** Where the nodes are reached that have the database, if this one does not; null: it does, or there is none. */
+  copies(database: string): readonly string[] | null;
   /** Looks now which node has the log, and whether there is one; resolves with the milliseconds until its lease runs out. */
   look(database: string | null): Promise<number>;
   /** What all nodes share; null: requests are not passed on. */
   readonly secret: string | null;
   readonly staleReadsMs: number;
-  /** Takes what another node tells. Rejects with NotLeader, or NoOwner if the store cannot be asked. */
-  receive(message: NodeMessage): Promise<void>;
+  /**
+   * Takes what another node tells, and resolves with what it is answered; undefined: nothing. Rejects with NotLeader, or
+   * NoOwner if the store cannot be asked.
+   */
+  receive(message: NodeMessage): Promise<unknown>;
 }
 
 export interface HttpHost {

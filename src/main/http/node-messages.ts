@@ -5,8 +5,10 @@
  */
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
+import { sendJson } from './answers.ts';
 import { parseJsonBody, readBody } from './body.ts';
 import type { NodeHost, NodeMessage } from './host.ts';
 import { digestOf, nodeHeader, signedFor } from './node-requests.ts';
@@ -30,7 +32,18 @@ export class NodeMessenger {
   }
 
   /** Resolves with whether the node at this address has taken the message. Never rejects. */
-  send(address: string, message: NodeMessage): Promise<boolean> {
+  async send(address: string, message: NodeMessage): Promise<boolean> {
+    return (await this.#sent(address, message)) !== null;
+  }
+
+  /** Resolves with what the node at this address answers; null: nothing. Never rejects. */
+  async ask(address: string, message: NodeMessage): Promise<unknown> {
+    const answer = await this.#sent(address, message);
+    return answer === null || answer.length === 0 ? null : JSON.parse(answer.toString());
+  }
+
+  /** Resolves with the answer's body; null: the node has not taken the message. */
+  #sent(address: string, message: NodeMessage): Promise<Buffer | null> {
     const target = new URL(address);
     const protocol = target.protocol === 'https:' ? 'https:' : 'http:';
     const url = `${target.pathname.replace(/\/$/, '')}${messagePath}`;
@@ -46,13 +59,15 @@ export class NodeMessenger {
         target,
         { method: 'POST', path: url, agent: this.#agents[protocol], headers, timeout: answerMs },
         (response) => {
-          response.resume();
-          resolve(response.statusCode === 204);
+          const { statusCode = 500 } = response;
+          buffer(response).then(
+            (body) => resolve(statusCode < 300 ? body : null),
+            () => resolve(null),
+          );
         },
       );
       sent.on('timeout', () => sent.destroy());
-      sent.on('error', () => resolve(false));
-      sent.on('close', () => resolve(false));
+      sent.on('error', () => resolve(null));
       sent.end(body);
     });
   }
@@ -71,7 +86,7 @@ export function addNodeMessages(app: FastifyInstance, nodes: NodeHost): void {
     const body = await readBody(request.raw, maxBytes);
     if (forwarded.digest !== digestOf(body))
       throw new EngineError('Forbidden', 'the message is not the one that the other node signed');
-    await nodes.receive((await parseJsonBody(body)) as NodeMessage);
-    return reply.code(204).send();
+    const answer = await nodes.receive((await parseJsonBody(body)) as NodeMessage);
+    return answer === undefined ? reply.code(204).send() : sendJson(reply, answer);
   });
 }

@@ -11,6 +11,8 @@ export interface PassedOnRequest {
   readonly address: string;
   /** Whose log that node has; null: the catalogue's. */
   readonly database: string | null;
+  /** That node is asked because it has a copy, whoever the owner is. */
+  readonly isReader: boolean;
   /** It can be sent to another node, so it need not wait for one that lost the log. */
   readonly isRepeatable: boolean;
   /** Ends the request. */
@@ -41,13 +43,13 @@ const connectMs = 2000;
 
 /** Watches requests that wait for other nodes. */
 export class OwnerWatch {
-  readonly #nodes: Pick<NodeHost, 'status' | 'address'>;
+  readonly #nodes: Pick<NodeHost, 'status' | 'address' | 'copies'>;
   readonly #entries = new Set<Entry>();
   /** Addresses that are being tried. */
   readonly #tried = new Set<string>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  constructor(nodes: Pick<NodeHost, 'status' | 'address'>) {
+  constructor(nodes: Pick<NodeHost, 'status' | 'address' | 'copies'>) {
     this.#nodes = nodes;
   }
 
@@ -81,8 +83,9 @@ export class OwnerWatch {
     }
   }
 
-  /** False once another node has the log. */
-  #hasLog({ address, database }: PassedOnRequest): boolean {
+  /** False once another node has the log; of a reader, once it has no copy, or is gone. */
+  #hasLog({ address, database, isReader }: PassedOnRequest): boolean {
+    if (isReader) return database === null || this.#nodes.copies(database)?.includes(address) !== false;
     const node = this.#nodes.status(database);
     if (node === null || address === this.#nodes.address()) return node?.role !== 'copy';
     return node.role === 'copy' && [address, null].includes(node.ownerAddress);

@@ -45,6 +45,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
       now: () => 0,
     }),
     moveLog: () => Promise.reject(new Error('not asked for')),
+    databases: () => Promise.reject(new Error('not asked for')),
     replicationStatus: () => ({
       mode: 'FOLLOWER' as const,
       state: 'connecting' as const,

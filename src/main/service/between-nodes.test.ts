@@ -71,16 +71,18 @@ function nodeWith(role: NodeStatus['role'], address: string, uses: ToldUses[] = 
       },
       takeUses: () => taken.shift() ?? [],
       noteUses: () => {},
+      databases: async () => ({ databases: [] }),
+      databasesElsewhere: () => new Map(),
     },
     messenger: new NodeMessenger(secret),
-    agents: { received: () => {} },
+    agents: { received: () => {}, eraseCalls: async () => {} },
     sessions,
   });
   onTestFinished(() => between.close());
   return { between, sessions, looks };
 }
 
-async function otherNode(receive: (message: NodeMessage) => Promise<void> = async () => {}) {
+async function otherNode(receive: (message: NodeMessage) => Promise<unknown> = async () => {}) {
   const messages: NodeMessage[] = [];
   const server = createServer((request, response) => {
     void json(request).then(async (message) => {

@@ -3,16 +3,20 @@
  * stored and which sessions have ended; a copy, what questions used there and which tools agents called.
  */
 import type { ToolCallRecord } from '../../engine/contract/agents.ts';
-import { type Engine, EngineError, type ToldUses } from '../../engine/index.ts';
+import type { DatabaseList } from '../../engine/contract/administration.ts';
+import { type Caller, type Engine, EngineError, systemCaller, type ToldUses } from '../../engine/index.ts';
 import type { NodeMessage } from '../http/host.ts';
 import type { NodeMessenger } from '../http/node-messages.ts';
 import type { KnownAgents } from '../mcp/agents.ts';
 import type { SessionStore } from '../mcp/session-store.ts';
 
 interface BetweenNodesParts {
-  readonly engine: Pick<Engine, 'node' | 'nodes' | 'look' | 'takeUses' | 'noteUses'>;
-  readonly messenger: Pick<NodeMessenger, 'send' | 'close'>;
-  readonly agents: Pick<KnownAgents, 'received'>;
+  readonly engine: Pick<
+    Engine,
+    'node' | 'nodes' | 'look' | 'takeUses' | 'noteUses' | 'databases' | 'databasesElsewhere'
+  >;
+  readonly messenger: Pick<NodeMessenger, 'send' | 'ask' | 'close'>;
+  readonly agents: Pick<KnownAgents, 'received' | 'eraseCalls'>;
   readonly sessions: SessionStore;
 }
 
@@ -89,8 +93,60 @@ export class BetweenNodes {
     await this.#tellAll({ kind: 'moved', databases });
   }
 
-  /** Takes a message. Rejects with NotLeader for what only the owner takes, with NoOwner if the store cannot be asked. */
-  async receive(message: NodeMessage): Promise<void> {
+  /** Something was erased: of what the owner of a database erased, nodes without a copy learn by this alone. */
+  async erased({
+    database,
+    tenant,
+  }: {
+    readonly database: string;
+    readonly tenant: string | null;
+  }): Promise<void> {
+    const { engine, messenger } = this.#parts;
+    if (engine.node(database)?.role !== 'owner') return;
+    await this.#lookForOthers();
+    const message: NodeMessage = { kind: 'erased', database, tenant };
+    await Promise.all(Array.from(this.#others.values(), ({ address }) => messenger.send(address, message)));
+  }
+
+  /** The databases that the caller can reach, by name; those that this node does not have as nodes with them tell. Rejects with NoOwner. */
+  async databases(caller: Caller): Promise<DatabaseList> {
+    const { engine } = this.#parts;
+    const { databases: here } = await engine.databases(caller);
+    const found = new Map(here.map((database) => [database.name, database]));
+    const wanted = new Map(
+      [...engine.databasesElsewhere()].filter(
+        ([name]) => caller.databases.length === 0 || caller.databases.includes(name),
+      ),
+    );
+    const unreached = new Set<string>();
+    while (wanted.size > 0) {
+      const asked = new Map<string, string[]>();
+      for (const [name, addresses] of wanted) {
+        const address = addresses.find((each) => !unreached.has(each));
+        if (address === undefined)
+          throw new EngineError('NoOwner', `no node can be reached that has the database ${name}`, {
+            retryAfterSeconds: 1,
+          });
+        asked.set(address, [...(asked.get(address) ?? []), name]);
+      }
+      const { tenants } = caller;
+      const ask = async ([address, names]: [string, string[]]): Promise<void> => {
+        const answer = await this.#parts.messenger.ask(address, { kind: 'databases', names, tenants });
+        if (answer === null) {
+          unreached.add(address);
+          return;
+        }
+        for (const database of (answer as DatabaseList).databases) found.set(database.name, database);
+        for (const name of names) wanted.delete(name);
+      };
+      await Promise.all(Array.from(asked, ask));
+    }
+    return { databases: [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
+  }
+
+  /** Takes a message. Rejects with NotLeader for what only the owner takes, with NoOwner if the store
+   * cannot be asked. */
+  async receive(message: NodeMessage): Promise<unknown> {
     const { engine, agents, sessions } = this.#parts;
     switch (message.kind) {
       case 'stored':
@@ -110,7 +166,16 @@ export class BetweenNodes {
       case 'ended':
         sessions.endedElsewhere(message.sessions);
         break;
+      case 'erased':
+        await agents.eraseCalls(message.database, message.tenant);
+        break;
+      case 'databases': {
+        const asking = systemCaller('databases', 'default', 'default', new AbortController().signal);
+        const { names: databases, tenants } = message;
+        return engine.databases({ ...asking, databases, tenants });
+      }
     }
+    return undefined;
   }
 
   close(): void {

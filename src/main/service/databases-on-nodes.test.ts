@@ -70,7 +70,9 @@ describe.skipIf(postgresMissing !== null)(`databases on nodes${postgresNotice}`,
       ['default', 1],
       ['second', 1],
     ]);
-    expect((await one.call('GET', '/metrics')).body).toMatch(/^store_owned 1$[^]*^store_copies 1$/m);
+    await expect
+      .poll(async () => (await one.call('GET', '/metrics')).body)
+      .toMatch(/^store_owned 1$[^]*^store_copies 1$/m);
     expect((await one.call('POST', '/databases', { name: 'second' })).status).toBe(409);
   });
 

@@ -4,7 +4,7 @@
  * An operation without a handler, a handler without an operation and a misspelt field do not compile. Handlers
  * get input that was validated and a caller that was checked; what they refuse, the engine refuses.
  */
-import type { LogMoved, Readiness } from '../../engine/contract/administration.ts';
+import type { DatabaseList, LogMoved, Readiness } from '../../engine/contract/administration.ts';
 import type { agentOperations } from '../../engine/contract/operations/agents.ts';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -45,6 +45,8 @@ export interface ServiceState {
   uptimeMs(): number;
   readiness(): Readiness;
   replicationStatus(): ReplicationStatus;
+  /** The databases that the caller can reach, those of other nodes too. */
+  databases(caller: Caller): Promise<DatabaseList>;
   /** Lets another node store the writes, or those to one database, while later ones wait. */
   moveLog(to: string, database: string | null): Promise<LogMoved>;
 }
@@ -236,7 +238,7 @@ function historyHandlers(service: ServiceState): Pick<Handlers, keyof typeof his
 
 function databaseHandlers(service: ServiceState): Pick<Handlers, keyof typeof databaseOperations> {
   return {
-    listDatabases: (caller) => service.engine.databases(caller),
+    listDatabases: (caller) => service.databases(caller),
     createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
     deleteDatabase: (caller, { params }) => service.engine.deleteDatabase(caller, params.name),
     nukeDatabase: (caller, { params }) => service.engine.nukeDatabase(caller, params.name),

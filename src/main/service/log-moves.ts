@@ -11,7 +11,10 @@ import type { WriteGate } from '../http/write-gate.ts';
 import { successorIn } from './ending.ts';
 
 interface LogMovesParts {
-  readonly engine: () => Pick<Engine, 'nodes' | 'node' | 'handOver' | 'retire' | 'release'>;
+  readonly engine: () => Pick<
+    Engine,
+    'nodes' | 'node' | 'makeCopy' | 'handOver' | 'successor' | 'retire' | 'release'
+  >;
   readonly holdWrites: WriteGate['hold'];
   /** Resolves when the other nodes that can be reached have looked where these logs are. */
   tellOthers(databases: readonly string[]): Promise<void>;
@@ -19,7 +22,7 @@ interface LogMovesParts {
 }
 
 /** Writes that are under way may take this long to end before a log is moved; others wait. */
-const drainMs = 1000;
+export const moveDrainMs = 1000;
 /** The same at the end of the node; others wait for 5 s at other nodes. */
 const lastDrainMs = 2000;
 /** The name of the catalogue's log. */
@@ -53,9 +56,10 @@ export class LogMoves {
   }
 
   async #moveOne(to: string, database: string): Promise<LogMoved> {
-    const startedAt = performance.now();
     const { holdWrites, engine } = this.#parts;
-    const moved = await holdWrites(drainMs, database, () => engine().handOver(to, database));
+    await engine().makeCopy(to, database);
+    const startedAt = performance.now();
+    const moved = await holdWrites(moveDrainMs, database, () => engine().handOver(to, database));
     return { ...moved, heldMs: Math.round((performance.now() - startedAt) * 10) / 10 };
   }
 
@@ -72,8 +76,11 @@ export class LogMoves {
       const listed = await engine.nodes();
       if (!hasOthers(listed)) return;
       this.#had = ownedIn(listed);
-      const to = successorIn(listed);
-      await Promise.all(this.#had.map((database) => this.#give(to, database)));
+      await Promise.all(
+        this.#had.map((database) =>
+          this.#give(database === catalogue ? successorIn(listed) : engine.successor(database), database),
+        ),
+      );
     } catch (error) {
       this.#failed(error);
     }

@@ -8,6 +8,8 @@ import type { ReasoningSettings } from '../base/reasoning-settings.ts';
 
 /** Processor time that a question has on the serving thread, in milliseconds. */
 const defaultAfterMs = 15;
+/** What it has done in two slices more may be done again. */
+const twoSlicesMs = 10;
 /**
  * Heap of all threads together, in megabytes: what is large lies outside of it. In Electron all heaps of a process share 4 GB.
  */
@@ -32,6 +34,7 @@ export function reasoningHost(
   return {
     count,
     afterMs,
+    untilMs: afterMs + twoSlicesMs,
     readsLog: settings.log !== null,
     start({ message, ended }) {
       const worker = new Worker(file, {

@@ -7,12 +7,13 @@
  * desktop app's thread both call `startService`.
  */
 import type { AddressInfo } from 'node:net';
-import type { LogMoved, NodeStatus, Readiness } from '../../engine/contract/administration.ts';
+import type { DatabaseList, LogMoved, NodeStatus, Readiness } from '../../engine/contract/administration.ts';
 import type { AgentSetup } from '../../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import type { ReplicationStatus } from '../../engine/contract/replication.ts';
 import {
+  type Caller,
   type Clock,
   eitherOf,
   type Engine,
@@ -74,7 +75,7 @@ import {
   handOverMs,
 } from './ending.ts';
 import { BetweenNodes } from './between-nodes.ts';
-import { LogMoves } from './log-moves.ts';
+import { LogMoves, moveDrainMs } from './log-moves.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
 import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -368,6 +369,15 @@ class RunningService implements Service, ServiceState {
     return this.#moves.move(to, database);
   }
 
+  databases(caller: Caller): Promise<DatabaseList> {
+    return this.#betweenNodes?.databases(caller) ?? this.engine.databases(caller);
+  }
+
+  /** Runs the step while no write to the database is answered here. */
+  #holdWrites<Result>(database: string, step: () => Promise<Result>): Promise<Result> {
+    return present(this.#http, 'it listens').holdWrites(moveDrainMs, database, step);
+  }
+
   /** Listens; every call except health and metrics is refused until the engine is open. */
   async listen(): Promise<void> {
     const keystore = await this.#openKeystore();
@@ -427,11 +437,12 @@ class RunningService implements Service, ServiceState {
     if (storeUrl === null) return null;
     return {
       status: (database) => this.#engine?.node(database ?? undefined) ?? null,
+      copies: (database) => this.#engine?.copiesElsewhere(database) ?? null,
       address: () => this.#config.nodeAddress ?? this.address,
       look: (database) => this.engine.look(database ?? undefined),
       secret,
       staleReadsMs,
-      receive: (message) => present(this.#betweenNodes, 'it is ready').receive(message),
+      receive: async (message) => present(this.#betweenNodes, 'it is ready').receive(message),
     };
   }
 
@@ -504,6 +515,10 @@ class RunningService implements Service, ServiceState {
         storageDir,
         storeUrl,
         nodeAddress: this.#config.nodeAddress,
+        // Without a secret no request is passed on, so every node has everything.
+        copies: this.#config.nodeSecret === null ? Number.MAX_SAFE_INTEGER : this.#config.copies,
+        holdWrites: (database, step) => this.#holdWrites(database, step),
+        whenUnused: (database) => present(this.#http, 'it listens').whenUnused(database),
         encryptionKey,
         fsync,
         snapshotIntervalMs,
@@ -581,7 +596,8 @@ class RunningService implements Service, ServiceState {
     // What was called there goes with what was known there.
     this.#eraseElsewhere.push(({ database, tenant }) => this.agents.eraseCalls(database, tenant));
     engine.whenErased(async (erasure) => {
-      await Promise.all(this.#eraseElsewhere.map((erase) => erase(erasure)));
+      const others = this.#betweenNodes?.erased(erasure) ?? Promise.resolve();
+      await Promise.all([others, ...this.#eraseElsewhere.map((erase) => erase(erasure))]);
     });
   }
 

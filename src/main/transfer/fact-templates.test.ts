@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
-import { plainFactInput } from '../../engine/contract/facts.ts';
-import { FactBlockBuilder, present } from '../../engine/index.ts';
+import { factInputSchema } from '../../engine/contract/facts.ts';
+import { FactBlockBuilder } from '../../engine/index.ts';
 import { FactTemplates } from './fact-templates.ts';
 
 const first = '{"predicate":"p","args":["a","b"],"scope":"s"}';
@@ -10,8 +10,7 @@ const first = '{"predicate":"p","args":["a","b"],"scope":"s"}';
 function taken(line: string, learned: readonly string[] = [first]): unknown {
   const templates = new FactTemplates();
   for (const each of learned) {
-    const fact = present(plainFactInput(JSON.parse(each)), 'a plain fact');
-    templates.learn(Buffer.from(each), fact);
+    templates.learn(Buffer.from(each), factInputSchema.parse(JSON.parse(each)));
   }
   const builder = new FactBlockBuilder();
   const bytes = Buffer.from(`[["\n${line}\n"]}`);
@@ -74,12 +73,72 @@ it('knows the last eight kinds of lines, and takes each by its own', () => {
   expect(taken('{"predicate":"p","args":[]}', ['{"predicate":"p","args":[]}'])).toMatchObject({ args: [] });
 });
 
-it('learns no line in which brackets are more than those of the arguments, and none that says more', () => {
-  const brackets = '{"predicate":"p","args":["a"],"scope":"[s]"}';
-  expect(taken(brackets, [brackets])).toBeNull();
-  const templates = new FactTemplates();
-  const line = '{"predicate":"p","args":["a"],"ttl":5}';
-  const plain = present(plainFactInput({ predicate: 'p', args: ['a'] }), 'a plain fact');
-  templates.learn(Buffer.from(line), { ...plain, ttl: 5 });
-  expect(templates.take(Buffer.from(line), 0, line.length, new FactBlockBuilder())).toBe(false);
+const timed =
+  '{"predicate":"p","args":["a"],"validFrom":1,"validUntil":"2024-05-06T07:08:09Z","metadata":{"a":1}}';
+
+it.each([
+  [
+    '{"predicate":"p","args":["b"],"validFrom":-5,"validUntil":"never","metadata":{}}',
+    { validFrom: -5, validUntil: 'never', metadata: {} },
+  ],
+  [
+    '{"predicate":"p","args":["b"],"validFrom":"always","validUntil":0,"metadata":{ "b" : 1.0, "2": "\\u0041", "1": [] }}',
+    { validFrom: 'always', validUntil: 0, metadata: { 1: [], 2: 'A', b: 1 } },
+  ],
+  [
+    '{"predicate":"p","args":["b"],"validFrom":"2024-02-29","validUntil":"2024-01-01T00:00:00.001Z","metadata":{"}":"\\"{"}}',
+    {
+      validFrom: Date.UTC(2024, 1, 29),
+      validUntil: Date.UTC(2024, 0, 1, 0, 0, 0, 1),
+      metadata: { '}': '"{' },
+    },
+  ],
+])('takes the times and metadata of %s', (line, extras) => {
+  expect(taken(line, [timed])).toEqual({
+    predicate: 'p',
+    args: ['b'],
+    truthVal: true,
+    scope: null,
+    ...extras,
+  });
+});
+
+it.each([
+  '{"predicate":"p","args":["b"],"validFrom":01,"validUntil":2,"metadata":{}}',
+  '{"predicate":"p","args":["b"],"validFrom":-0,"validUntil":2,"metadata":{}}',
+  '{"predicate":"p","args":["b"],"validFrom":1.5,"validUntil":2,"metadata":{}}',
+  '{"predicate":"p","args":["b"],"validFrom":1e3,"validUntil":2,"metadata":{}}',
+  '{"predicate":"p","args":["b"],"validFrom":8640000000000001,"validUntil":2,"metadata":{}}',
+  '{"predicate":"p","args":["b"],"validFrom":"never","validUntil":2,"metadata":{}}',
+  '{"predicate":"p","args":["b"],"validFrom":"2024-02-30T00:00:00Z","validUntil":2,"metadata":{}}',
+  '{"predicate":"p","args":["b"],"validFrom":null,"validUntil":2,"metadata":{}}',
+  '{"predicate":"p","args":["b"],"validFrom":1,"validUntil":2,"metadata":{"a":}}',
+  '{"predicate":"p","args":["b"],"validFrom":1,"validUntil":2,"metadata":{"__proto__":1}}',
+  '{"predicate":"p","args":["b"],"validFrom":1,"validUntil":2,"metadata":[]}',
+  '{"predicate":"p","args":["b"],"validFrom":1,"validUntil":2,"metadata":{"a":[}]}',
+  '{"predicate":"p","args":["b"],"validFrom":1,"validUntil":2,"metadata":{"a":"b}',
+  `{"predicate":"p","args":["b"],"validFrom":1,"validUntil":2,"metadata":{"a":"${'x'.repeat(70_000)}"}}`,
+  `{"predicate":"p","args":["b"],"validFrom":1,"validUntil":2,"metadata":{"a":${'['.repeat(40)}${']'.repeat(40)}}}`,
+])('leaves times and metadata of %s to the parser', (line) => {
+  expect(taken(line, [timed])).toBeNull();
+});
+
+it('keeps metadata that comes again, as it is stored', () => {
+  const line = '{"predicate":"p","args":["a"],"metadata":{"b": 1.0}}';
+  expect(
+    taken(
+      line,
+      Array.from({ length: 3 }, () => line),
+    ),
+  ).toMatchObject({ metadata: { b: 1 } });
+});
+
+it('learns no line that repeats a field or has an escape in a name, a condition, or arguments by name', () => {
+  for (const line of [
+    '{"predicate":"p","args":["a"],"args":["b"]}',
+    '{"pr\\u0065dicate":"p","args":["a"]}',
+    '{"predicate":"p","args":["a"],"ifGeneration":5}',
+    '{"predicate":"p","args":{"x":"a"}}',
+  ])
+    expect(taken(line, [line])).toBeNull();
 });

@@ -578,7 +578,8 @@ class NdjsonReader {
     const item = isLong
       ? await longItem(number, text, this.#scope, () => this.#slices.breathe())
       : itemOf(line, this.#scope);
-    this.#items.push(item);
+    if (item?.what.kind === 'fact') this.#items.addInput(number, item.size, item.what.fact);
+    else this.#items.push(item);
     return item;
   }
 }
@@ -627,15 +628,15 @@ function itemOfValue(number: number, text: string, value: unknown, scope: string
       number,
       'a line must be an object: a fact, a rule with its text in rule, a declaration in declare, or an alias',
     );
-  return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
+  return quickItem(number, text, value, scope) ?? carefulItem(number, text, value, scope);
 }
 
 /** The item of a fact in the common form; else null. */
-function quickItem(line: number, size: number, value: object, scope: string | null): ImportItem | null {
+function quickItem(line: number, text: string, value: object, scope: string | null): ImportItem | null {
   const fact = plainFactInput(value);
-  if (fact === null) return null;
+  if (fact === null || (fact.metadata !== null && (isTooDeep(text) || namesPrototype(text)))) return null;
   fact.scope ??= scope;
-  return { line, size, what: { kind: 'fact', fact } };
+  return { line, size: text.length, what: { kind: 'fact', fact } };
 }
 
 function carefulItem(line: number, text: string, value: object, scope: string | null): ImportItem {

@@ -80,6 +80,13 @@ export class LineItems {
     else this.factsAt(line).addPlain(predicate, args, truthVal, scope);
   }
 
+  /** Adds a fact of a line, in columns if it has neither named arguments nor a condition. */
+  addInput(line: number, size: number, fact: ImportedFact): void {
+    if (fact.args instanceof NamedTerms || fact.ifGeneration !== null)
+      this.push({ line, size, what: { kind: 'fact', fact } });
+    else addInColumns(this.factsAt(line), fact);
+  }
+
   /** Notes the line of the next fact, which is the one with this index among those put together. */
   #noteLine(line: number, index: number): void {
     if (index === 0) {
@@ -130,6 +137,20 @@ export class LineItems {
   }
 }
 
+function addInColumns(into: FactBlockBuilder, fact: ImportedFact): void {
+  const { validFrom, validUntil, ttl, metadata } = fact;
+  into.addPlain(fact.predicate, fact.args, fact.truthVal, fact.scope);
+  if (validFrom !== null) into.giveValidFrom(validFrom === 'always' ? Number.NEGATIVE_INFINITY : validFrom);
+  if (validUntil !== null)
+    into.giveValidUntil(validUntil === 'never' ? Number.POSITIVE_INFINITY : validUntil);
+  if (ttl !== null) into.giveTtl(ttl);
+  if (metadata === null) return;
+  const json = encoder.encode(JSON.stringify(metadata));
+  into.giveMetadata(json, 0, json.length);
+}
+
+const encoder = new TextEncoder();
+
 /** The item of a line that cannot be read. */
 export function problemItem(line: number, message: string): ImportItem {
   return { line, size: message.length, what: { kind: 'problem', message } };
@@ -165,8 +186,8 @@ function factItem(line: number, size: number, parts: FactParts, scope: string | 
 export function factsOfBlock(block: FactBlock, from: number, end: number): ImportedFact[] {
   const facts: ImportedFact[] = [];
   for (let at = from; at < end; at++) {
-    const { scope, ...parts } = block.at(at);
-    facts.push(bareFact(parts, scope));
+    const { scope, validFrom = null, validUntil = null, metadata = null, ...parts } = block.at(at);
+    facts.push({ ...bareFact(parts, scope), validFrom, validUntil, metadata, ttl: block.ttlAt(at) });
   }
   return facts;
 }

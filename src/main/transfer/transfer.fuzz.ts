@@ -16,7 +16,8 @@ import {
 } from '../../engine/contract/transfer.ts';
 import { ruleInputSchema } from '../../engine/contract/rules.ts';
 import { type Engine, openEngine } from '../../engine/index.ts';
-import { testCaller } from '../../engine/testing/engine-fixtures.ts';
+import { ManualClock } from '../../engine/base/clock.ts';
+import { startTime, testCaller } from '../../engine/testing/engine-fixtures.ts';
 import { exportDownload } from './export-knowledge.ts';
 import { importKnowledge } from './import-knowledge.ts';
 
@@ -25,7 +26,8 @@ let engine: Engine;
 let tenants = 0;
 
 beforeAll(async () => {
-  engine = await openEngine({ storageDir: null });
+  // So a `ttl` ends at one time, whatever a run takes.
+  engine = await openEngine({ storageDir: null, clock: new ManualClock(startTime) });
 });
 
 afterAll(() => engine.close());
@@ -316,12 +318,15 @@ const line = fc
       (fact: object) => JSON.stringify({ ...fact, scope: 's' }),
       (fact: object) => JSON.stringify({ scope: 's', truthVal: false, ...fact }),
       (fact: object) => JSON.stringify({ ...fact, metadata: { importance: 1 } }),
+      (fact: object) => JSON.stringify({ ...fact, validFrom: 1, validUntil: 32_503_680_000_000 }),
+      (fact: object) => JSON.stringify({ ...fact, validFrom: '2024-01-01T00:00:00Z', ttl: 5000 }),
+      (fact: object) => JSON.stringify({ ...fact, metadata: { note: ['x', { y: null }], of: 0.5 } }),
       (fact: object) => ` ${JSON.stringify(fact)}\r`,
       (fact: object) => JSON.stringify(fact).replaceAll('","', '", "').replaceAll(':', ': '),
     ),
     fc.array(
       fc.record({
-        at: fc.nat(60),
+        at: fc.nat(100),
         cut: fc.nat(1),
         put: fc.constantFrom(
           '',
@@ -338,6 +343,11 @@ const line = fc
           'é',
           '\\u00e9',
           '\n',
+          '0',
+          '-',
+          '.',
+          'e',
+          ':',
         ),
       }),
       { maxLength: 2 },

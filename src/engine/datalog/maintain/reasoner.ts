@@ -196,8 +196,14 @@ export class Reasoner implements TableCacheHost {
     return { facts: this.facts, generation, time, overlay: null, program, names, version };
   }
 
-  pacer(limits: Omit<EvaluationLimits, 'memory'>): Pacer {
-    return new Pacer({ ...limits, memory: this.memory }, this.#pause);
+  /** `before`: what comes before each of its pauses. */
+  pacer(limits: Omit<EvaluationLimits, 'memory'>, before?: Pause): Pacer {
+    const pause = this.#pause;
+    const whole: Pause = async (wake) => {
+      await before?.(wake);
+      await pause(wake);
+    };
+    return new Pacer({ ...limits, memory: this.memory }, before === undefined ? pause : whole);
   }
 
   /** Records that these stored facts changed in this generation. */

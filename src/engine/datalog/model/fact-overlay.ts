@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.ts';
-import type { ConstantIds } from '../../store/dictionary.ts';
+import type { ConstantIds, EncodedTexts } from '../../store/dictionary.ts';
 import {
   type Bounds,
   type FactPattern,
@@ -160,6 +160,15 @@ function completed(fact: FactToStore, { relation, row }: FactRow): FactToStore {
 
 /** Constant ids for an overlay: unknown texts get local ids instead of being interned. */
 function idsOf(constants: Constants): ConstantIds {
+  const each = (
+    { bytes, ends }: EncodedTexts,
+    from: number,
+    end: number,
+    take: (text: string) => void,
+  ): void => {
+    for (let at = from; at < end; at++)
+      take(decoder.decode(bytes.subarray(at === 0 ? 0 : ends[at - 1], ends[at])));
+  };
   return {
     get bytes() {
       return constants.bytes;
@@ -172,11 +181,13 @@ function idsOf(constants: Constants): ConstantIds {
     internAll: (texts, count, ids) => {
       for (let at = 0; at < count; at++) ids[at] = constants.idOf(texts[at] as string);
     },
-    internEncoded: ({ bytes, ends }, from, end, ids) => {
-      for (let at = from; at < end; at++) {
-        const text = bytes.subarray(at === 0 ? 0 : ends[at - 1], ends[at]);
-        ids[at - from] = constants.idOf(decoder.decode(text));
-      }
+    internEncoded: (texts, from, end, ids) => {
+      let at = 0;
+      each(texts, from, end, (text) => (ids[at++] = constants.idOf(text)));
+    },
+    findEncoded: (texts, from, end, ids) => {
+      let at = 0;
+      each(texts, from, end, (text) => (ids[at++] = constants.find(text)));
     },
     expect: () => {},
     text: (id) => constants.text(id),

@@ -38,10 +38,11 @@ export interface EvaluationLimits {
   readonly handOver?: HandOverLimit | undefined;
 }
 
-/** After so many milliseconds of processor time a question goes on elsewhere, as soon as that is possible. */
+/** After so many milliseconds of processor time a question can begin again elsewhere. */
 export interface HandOverLimit {
   readonly afterMs: number;
-  isPossible(): boolean;
+  /** Asked at the end of each slice from then on, with the time that it has had; true: it ends here. */
+  isDue(workedMs: number): boolean;
 }
 
 /** Ends the evaluation of a question that has taken its time on this thread: it begins again on another one. */
@@ -169,8 +170,8 @@ export class Pacer {
     this.look();
     const { timeoutMs, signal, handOver } = this.limits;
     this.#workedMs += performance.now() - this.#sliceStartedAt;
-    const isDue = handOver !== undefined && !this.#stays && this.#workedMs > handOver.afterMs;
-    if (isDue && handOver.isPossible()) throw new HandOver();
+    const hasHad = handOver !== undefined && !this.#stays && this.#workedMs > handOver.afterMs;
+    if (hasHad && handOver.isDue(this.#workedMs)) throw new HandOver();
     await this.#pause((this.#wake ??= { deadline: this.startedAt + timeoutMs, signal }));
     this.#sliceStartedAt = performance.now();
     this.look();

@@ -7,7 +7,6 @@
  */
 import { NumberMap } from '../../base/number-map.ts';
 import type { Slices } from '../../base/slices.ts';
-import type { Metadata } from '../../contract/facts.ts';
 import { Dictionary } from '../../store/dictionary.ts';
 import type { PinnedEnds, ArchivedVersions } from '../../store/version-archive.ts';
 import type { NumberedFacts } from '../../store/fact-numbers.ts';
@@ -148,10 +147,12 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
   for (let number = 0; number < head.relations; number++) {
     const relation = await readRelation(columns, slices);
     relations.push(relation);
-    for (let row = 0; row < relation.count; row++) {
-      if (row % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-      relationOf[relation.number[row] as number] = number;
-      rowOf[relation.number[row] as number] = row;
+    for (let from = 0; from < relation.count; from += rowsInSlice) {
+      const end = Math.min(relation.count, from + rowsInSlice);
+      placeRows(relation.number.subarray(from, end), from, rowOf);
+      // The first relation has number 0.
+      if (number > 0) placeRelation(relation.number.subarray(from, end), number, relationOf);
+      await slices.breathe();
     }
   }
   const changes = await readChanges(columns, slices);
@@ -303,9 +304,16 @@ async function* writeMetadata(
   yield* columns.int32(indexes.length, (piece, from) =>
     piece.set(indexes.subarray(from, from + piece.length)),
   );
-  yield* columns.texts(
-    mapped(indexes, (index) => encoder.encode(JSON.stringify(relation.metadata.get(rowOf(index))))),
-  );
+  yield* columns.texts(mapped(indexes, (index) => relation.metadata.jsonOf(rowOf(index))));
+}
+
+/** Notes where the facts with these numbers are: in consecutive rows from `first` on. */
+function placeRows(numbers: Int32Array, first: number, rowOf: Int32Array): void {
+  for (let at = 0; at < numbers.length; at++) rowOf[numbers[at] as number] = first + at;
+}
+
+function placeRelation(numbers: Int32Array, relation: number, relationOf: Int32Array): void {
+  for (let at = 0; at < numbers.length; at++) relationOf[numbers[at] as number] = relation;
 }
 
 async function readRelation(columns: ColumnReader, slices: Slices): Promise<StoredRelation> {
@@ -338,7 +346,7 @@ async function readRelation(columns: ColumnReader, slices: Slices): Promise<Stor
   if (!head.hasMetadata) return relation;
   const indexes = await columns.int32();
   await columns.texts((text, at) => {
-    relation.metadata.set(indexes[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
+    relation.metadata.setJson(indexes[at] as number, text, 0, text.length);
   });
   return relation;
 }

@@ -1,0 +1,113 @@
+/**
+ * What a node last saw of the databases and nodes of its store: which databases it is to have, which it may close, and where
+ * requests for the others go. It is as old as the last look, so whoever acts by it must expect that it has changed.
+ */
+import type { NodeStatus } from '../contract/administration.ts';
+import { CATALOGUE, isUnfinished } from '../log/log-names.ts';
+import type { ListedLog, ListedNode } from '../log/postgres-logs.ts';
+
+/** The logs and nodes of a store, as one node saw them. */
+export class StoreView {
+  readonly #me: string;
+  #logs: ReadonlyMap<string, ListedLog> = new Map();
+  #nodes: ReadonlyMap<string, ListedNode> = new Map();
+  /** When the look was sent, by `performance.now`. */
+  #at = performance.now();
+
+  constructor(me: string) {
+    this.#me = me;
+  }
+
+  saw(logs: readonly ListedLog[], nodes: readonly ListedNode[], at: number): void {
+    this.#logs = new Map(logs.map((log) => [log.name, log]));
+    this.#nodes = new Map(nodes.map((node) => [node.id, node]));
+    this.#at = at;
+  }
+
+  get nodes(): ReadonlyMap<string, ListedNode> {
+    return this.#nodes;
+  }
+
+  /** The databases, without those that are being filled. */
+  get databases(): ListedLog[] {
+    return [...this.#logs.values()].filter(
+      (log) => !log.isEnded && log.name !== CATALOGUE && !isUnfinished(log),
+    );
+  }
+
+  /** The log of a database; null: there is none, or it has ended. */
+  database(name: string): ListedLog | null {
+    const log = this.#logs.get(name);
+    return log === undefined || log.isEnded || name === CATALOGUE || isUnfinished(log) ? null : log;
+  }
+
+  /** True if this node is to have the database, or is its owner. */
+  isWanted({ placed, owner }: ListedLog): boolean {
+    return placed.length === 0 || placed.includes(this.#me) || owner === this.#me;
+  }
+
+  /** True if this node need not have the database any more: all living nodes that are to have it do, and another one is its owner. */
+  mayLeave(log: ListedLog): boolean {
+    const others = log.placed.filter((node) => this.#isAlive(node));
+    return (
+      !this.isWanted(log) && log.isOwned && others.length > 0 && others.every((node) => hasCopy(log, node))
+    );
+  }
+
+  /** A node that is to have the database and does; null: this node is to have it, or no other one is ready. */
+  successor(log: ListedLog): string | null {
+    const { placed } = log;
+    if (placed.length === 0 || placed.includes(this.#me)) return null;
+    return placed.find((node) => this.#isAlive(node) && hasCopy(log, node)) ?? null;
+  }
+
+  /** Another node that has a copy of the database and lives; null: none. */
+  otherCopy(name: string): string | null {
+    const log = this.database(name);
+    const known = log === null ? [] : [...log.placed, ...log.ready];
+    return known.find((node) => node !== this.#me && this.#isAlive(node) && hasCopy(log, node)) ?? null;
+  }
+
+  /** Where other nodes that have the database are reached. */
+  copiesOf(name: string): string[] {
+    const log = this.database(name);
+    if (log === null) return [];
+    const holders = new Set([...(log.isOwned && log.owner !== null ? [log.owner] : []), ...log.ready]);
+    // Before the first placement, and at an earlier program, every node has it.
+    for (const { id, takesPart } of this.#nodes.values()) if (!takesPart) holders.add(id);
+    holders.delete(this.#me);
+    return [...holders].flatMap((id) => {
+      const node = this.#nodes.get(id);
+      return node === undefined || !node.isAlive || node.address === '' ? [] : [node.address];
+    });
+  }
+
+  /** This node's part in the log of a database that it does not have; null: there is no such database. */
+  statusOf(name: string, clockSkewMs: number): NodeStatus | null {
+    const log = this.database(name);
+    if (log === null) return null;
+    const isElsewhere = log.isOwned && log.owner !== this.#me;
+    return {
+      id: this.#me,
+      role: 'copy',
+      owned: 0,
+      copies: 0,
+      owner: log.isOwned ? log.owner : null,
+      ownerAddress: isElsewhere ? log.ownerAddress : null,
+      lagRecords: 0,
+      staleMs: Math.round(performance.now() - this.#at),
+      takes: 0,
+      clockSkewMs,
+      problem: null,
+    };
+  }
+
+  #isAlive(node: string): boolean {
+    return this.#nodes.get(node)?.isAlive === true;
+  }
+}
+
+/** True if the node has told that it has the database, or is its owner. */
+export function hasCopy(log: Pick<ListedLog, 'owner' | 'ready'> | null, node: string): boolean {
+  return log !== null && (log.owner === node || log.ready.includes(node));
+}
