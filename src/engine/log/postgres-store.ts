@@ -40,6 +40,8 @@ export interface StoreNode {
   readonly trouble: string | null;
   /** By how much this machine's clock is ahead of the server's, in milliseconds; 0: it is within what a look can tell. */
   readonly clockSkewMs: number;
+  /** The highest version of operations that all living nodes of the store read, as of the last beat. */
+  readonly writesVersion: number;
 }
 
 /** What a store needs. */
@@ -402,6 +404,7 @@ export class PostgresStore implements FrameStore {
     const role = (): 'owner' | 'copy' => this.#role;
     const term = (): number => this.#term;
     const trouble = (): string | null => this.#node.trouble;
+    const writesVersion = (): number => this.#node.writesVersion;
     const clockSkewMs = (): number => this.#node.clockSkewMs;
     const totals = (): SharedTotals => this.#totals;
     return {
@@ -411,6 +414,9 @@ export class PostgresStore implements FrameStore {
       },
       get term() {
         return term();
+      },
+      get writesVersion() {
+        return writesVersion();
       },
       get trouble() {
         return trouble();

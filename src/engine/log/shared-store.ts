@@ -70,6 +70,8 @@ export interface SharedStore {
   readonly term: number;
   /** Why this node may not take the log now, in plain language; null: it may. */
   readonly trouble: string | null;
+  /** The owner appends no operation of a later version: nodes of an earlier program could not apply it. */
+  readonly writesVersion: number;
   /** By how much this machine's clock is ahead of the store's, in milliseconds, as of the last beat. */
   readonly clockSkewMs: number;
   /** Called in the turn in which the owner becomes a copy: another node has taken the log, or its end was lost. */

@@ -273,7 +273,10 @@ export class SharedTail {
       return;
     }
     // Together with the tails of other logs, whose looks are one statement then.
-    this.#timer = setTimeout(() => this.#begin(), afterMs - (performance.now() % afterMs));
+    const now = performance.now();
+    // While records come, the owner tells when to look; this is for what it could not tell.
+    const from = afterMs === BUSY_MS ? now + afterMs : now;
+    this.#timer = setTimeout(() => this.#begin(), Math.ceil(from / afterMs) * afterMs - now);
     this.#timer.unref();
   }
 
