@@ -1,4 +1,4 @@
-import { finish, hashSeed } from '../store/hash-slots.ts';
+import { claimHash, Claims, hashOfFrame } from '../state/key-claims.ts';
 import { type StrictKey, StrictKeys } from '../state/key-rule.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { FactBlock, FactBlockBuilder, type FactFrame } from '../store/fact-block.ts';
@@ -115,7 +115,10 @@ export function* doubtfulInBlock(
       // Without a key, only the fact itself can be in the way, of one that gives one bound of its validity.
       if (frame.key === null && block.extras?.hasValidity(index) !== true) continue;
       const start = block.firstText[index] as number;
-      const other = claims.claim(index, claimHash(block, start, frame));
+      const other = claims.claim(
+        index,
+        claimHash(block, start, frame.hash, frame.key?.positions ?? null, frame.arity),
+      );
       if (other >= 0) isDoubtful[other] = isDoubtful[index] = 1;
       else if (
         isInTheWay(frame, block, index, ids.subarray(start - first, start - first + frame.arity), time)
@@ -163,62 +166,4 @@ function isAt(relation: StoredRelation, row: number, ids: Int32Array): boolean {
   return true;
 }
 
-/** A hash of the fact's value of its key, or of the fact if it has no key. Its arguments begin with this index. */
-function claimHash(block: FactBlock, start: number, { key, arity, hash }: CheckedFrame): number {
-  let folded = hash;
-  if (key === null)
-    for (let text = start; text < start + arity; text++) folded = withText(folded, block, text);
-  else for (const position of key.positions) folded = withText(folded, block, start + position);
-  return folded;
-}
-
-function withText(hash: number, { bytes, ends }: FactBlock, text: number): number {
-  const stop = ends[text] as number;
-  let folded = hash;
-  for (let at = text === 0 ? 0 : (ends[text - 1] as number); at < stop; at++)
-    folded = Math.imul(folded ^ (bytes[at] as number), hashFactor);
-  // No byte of UTF-8: it ends the text.
-  return Math.imul(folded ^ 0xff, hashFactor);
-}
-
-function hashOfFrame({ predicate, arity, truthVal, scope }: FactFrame): number {
-  let hash = hashSeed;
-  for (const character of JSON.stringify([predicate, arity, truthVal, scope]))
-    hash = Math.imul(hash ^ (character.codePointAt(0) as number), hashFactor);
-  return hash;
-}
-
-/**
- * The first fact of a block with each claim, by its hash: two claims with one hash count as the same, which makes two facts
- * doubtful that are not.
- */
-class Claims {
-  /** By slot: the index of the fact plus one; 0: empty. */
-  readonly #facts: Int32Array;
-  readonly #hashes: Int32Array;
-
-  constructor(facts: number) {
-    let slots = 64;
-    while (slots < facts * 2) slots *= 2;
-    this.#facts = new Int32Array(slots);
-    this.#hashes = new Int32Array(slots);
-  }
-
-  /** The first fact with this claim; -1, and this one is the first, if there is none. */
-  claim(index: number, hash: number): number {
-    const mask = this.#facts.length - 1;
-    const mixed = finish(hash);
-    for (let slot = mixed & mask; ; slot = (slot + 1) & mask) {
-      const known = this.#facts[slot] as number;
-      if (known === 0) {
-        this.#facts[slot] = index + 1;
-        this.#hashes[slot] = mixed;
-        return -1;
-      }
-      if (this.#hashes[slot] === mixed) return known - 1;
-    }
-  }
-}
-
 const factsInStep = 256;
-const hashFactor = 0x01000193;

@@ -149,6 +149,12 @@ export const logMovedSchema = z.object({
 export type LogMoved = z.output<typeof logMovedSchema>;
 
 export const storageStateSchema = z.object({
+  place: z
+    .string()
+    .nullable()
+    .describe(
+      'Where the log is: the folder, or server and database of PostgreSQL; null: in memory, and it ends with the service',
+    ),
   status: z.enum(['ready', 'failed']).describe('failed: writes are refused'),
   encrypted: z.boolean().describe('Whether the log and the snapshots are encrypted'),
   fsync: z.enum(['always', 'interval', 'never']),
@@ -186,6 +192,8 @@ export const storageStateSchema = z.object({
   node: nodeStatusSchema.nullable().describe('With `STORE_URL`, this node; null: without'),
 });
 export type StorageState = z.output<typeof storageStateSchema>;
+/** What the engine knows of it. */
+export type EngineStorage = Omit<StorageState, 'place'>;
 
 export const healthSchema = z.object({ status: z.literal('ok'), version: z.string(), uptimeMs: z.number() });
 

@@ -1,10 +1,10 @@
 import type { StoredImport } from '../write/importing.ts';
 import type {
+  EngineStorage,
   LogMoved,
   NodeList,
   NodeStatus,
   SnapshotTaken,
-  StorageState,
 } from '../contract/administration.ts';
 import type { Caller } from '../base/caller.ts';
 import { present } from '../base/assert.ts';
@@ -588,7 +588,7 @@ export class EngineContext implements Writer {
   }
 
   /** Position, size and durability of the log, its snapshot and the last backup. */
-  storageState(): StorageState {
+  storageState(): EngineStorage {
     const { log } = this.parts;
     const { isEncrypted: encrypted, fsync } = log;
     const { storedBytes: bytes, segments, inFlightBytes: waitingBytes, history } = log.statistics();

@@ -5,10 +5,13 @@ import { FactBlock, type FactFrame, type FactsToStore } from '../store/fact-bloc
 import { type FactRange, storeAll, type StoreSink } from '../store/fact-load.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { tupleAt } from '../store/tuples.ts';
+import { claimHash, Claims, hashOfFrame } from './key-claims.ts';
 import { holdersOf, judgeKey, type StoredHolder, StrictKeys } from './key-rule.ts';
 import type { Draft } from './report.ts';
 import type { TenantState } from './state.ts';
 
+/** Facts of a block that are looked at together. */
+const maxUnrivalled = 256;
 /** Superseded facts that an answer lists. */
 const maxSupersededListed = 100;
 
@@ -25,6 +28,8 @@ export class KeyedFacts {
   readonly #draft: Draft;
   /** Numbers of facts. */
   readonly #retracted: number[] = [];
+  /** See `#withBeginnings`; null: not asked for yet. */
+  #begun: { readonly of: FactBlock; readonly block: FactBlock } | null = null;
 
   constructor(
     generation: number,
@@ -46,7 +51,10 @@ export class KeyedFacts {
     return this.#keys.keyOf(fact)?.onConflict !== 'supersede';
   }
 
-  /** Stores a range of the facts in order. Where a key may supersede facts, those of its relation are stored one by one. */
+  /**
+   * Stores a range of the facts in order. Where a key may supersede facts, those of its relation that share a value of it
+   * with others are stored one by one.
+   */
   *storeAll(
     facts: FactsToStore,
     { from, end }: FactRange,
@@ -59,6 +67,8 @@ export class KeyedFacts {
       else if (facts instanceof FactBlock) free = this.#endOfFree(facts, at, end);
       else while (free < end && this.isFree(facts[free] as FactToStore)) free++;
       if (free > at) storeAll(write, facts, { from: at, end: free });
+      else if (facts instanceof FactBlock && (free = yield* this.#endOfUnrivalled(facts, at, end)) > at)
+        storeAll(write, this.#withBeginnings(facts), { from: at, end: free });
       else sink.stored(yield* this.store(facts.at(free++) as FactToStore));
       at = free;
     }
@@ -74,6 +84,50 @@ export class KeyedFacts {
       free = frame;
     }
     return end;
+  }
+
+  /**
+   * The end of the facts of one relation and scope from `at` on whose value of the key is neither stored nor that of another
+   * of them: they supersede nothing, and begin now if they give no beginning.
+   */
+  *#endOfUnrivalled(block: FactBlock, at: number, end: number): Generator<'more', number, undefined> {
+    const frame = block.frameAt(at);
+    const key = this.#keys.keyIn(frame);
+    if (key === null) return at;
+    let last = at;
+    while (last < end && last - at < maxUnrivalled && block.frameOf[last] === block.frameOf[at]) last++;
+    const { positions } = key;
+    const relation = this.#facts.relation(frame.predicate, frame.arity, false);
+    const scope = this.#facts.scopeNumber(frame.scope);
+    const index = relation === null || scope < 0 ? null : relation.keyIndex(positions);
+    while (index?.takeIn(this.#time) === false) yield 'more';
+    const first = block.firstText[at] as number;
+    const ids = new Int32Array((block.firstText[last] as number) - first);
+    if (index !== null) this.#facts.dictionary.findEncoded(block, first, first + ids.length, ids);
+    const claims = new Claims(last - at);
+    const hash = hashOfFrame(frame);
+    for (let fact = at; fact < last; fact++) {
+      const start = block.firstText[fact] as number;
+      if (claims.claim(fact - at, claimHash(block, start, hash, positions, frame.arity)) >= 0) return fact;
+      const values = positions.map((position) => ids[start - first + position] as number);
+      if (index !== null && !values.includes(-1) && index.rows(values, scope, this.#time).length > 0)
+        return fact;
+    }
+    return last;
+  }
+
+  /** The block, in which facts under a key that supersedes begin now, unless they give a beginning or have ended. */
+  #withBeginnings(block: FactBlock): FactBlock {
+    if (this.#begun?.of !== block) {
+      const validFrom = new Float64Array(block.length).fill(Number.NaN);
+      validFrom.set(block.extras?.validFrom ?? []);
+      for (let index = 0; index < block.length; index++) {
+        const until = block.extras?.validUntil?.[index] ?? Number.NaN;
+        if (Number.isNaN(validFrom[index]) && !(until <= this.#time)) validFrom[index] = this.#time;
+      }
+      this.#begun = { of: block, block: block.beginning(validFrom) };
+    }
+    return this.#begun.block;
   }
 
   /** Stores the fact after what it supersedes. */

@@ -1,4 +1,4 @@
-import { ExtrasBuilder, type FactExtras } from './fact-extras.ts';
+import { ExtrasBuilder, FactExtras } from './fact-extras.ts';
 import { type FactIdentity, type FactToStore, isPlain } from './fact-to-store.ts';
 import { textOfUtf8 } from './text-of-utf8.ts';
 
@@ -50,6 +50,13 @@ export class FactBlock implements Iterable<FactToStore> {
   /** The same facts, of a load in which so many will follow them; see `following`. */
   followedBy(following: number): FactBlock {
     return new FactBlock(this, this.extras, following);
+  }
+
+  /** The same facts with these beginnings of their validities; see `FactExtras`. */
+  beginning(validFrom: Float64Array): FactBlock {
+    const none = { validUntil: null, ttl: null, byTtl: null, metadata: null };
+    const extras = new FactExtras({ ...none, ...this.extras, validFrom });
+    return new FactBlock(this, extras, this.following);
   }
 
   /** The same facts at this time; see `FactExtras.resolved`. */

@@ -24,8 +24,8 @@ export const commandNames = [
   'store',
 ] as const;
 export type CommandName = (typeof commandNames)[number];
-/** A command that talks to a running service. */
-export type ServiceCommand = Exclude<CommandName, 'serve' | 'store'>;
+/** A command that talks to a running service; `store` does for some of its words. */
+export type ServiceCommand = Exclude<CommandName, 'serve'>;
 
 export interface ParsedCommand {
   readonly name: CommandName | (typeof optionCommands)[number];
@@ -59,7 +59,7 @@ export interface ParsedCommand {
   readonly escape: string | null;
   /** For export: the file to write; null: standard output. */
   readonly output: string | null;
-  /** For store import and export: the folder; null: not named. */
+  /** For store import and export: the folder; `to` for store move: the node; null: not named. */
   readonly from: string | null;
   readonly to: string | null;
   /** For store restore: the generation, and the name of the new database; null: not named. */
@@ -313,7 +313,7 @@ const options = {
   },
   output: { usage: '-o, --output FILE', about: ['export: writes this file'] },
   from: { usage: '--from FOLDER', about: ['store import: the folder to move into the store'] },
-  to: { usage: '--to FOLDER', about: ['store export: an empty folder'] },
+  to: { usage: '--to FOLDER|NODE', about: ['store export: an empty folder; store move: the node'] },
   at: { usage: '--at GENERATION', about: ['store restore: what the database was then'] },
   as: { usage: '--as NAME', about: ['store restore: the new database'] },
 } as const satisfies Record<string, OptionHelp>;
@@ -431,11 +431,15 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     example: 'corollary sample family',
   },
   store: {
-    takes: 'import|export|restore|sql',
-    about: 'moves everything between a folder and the store of STORE_URL',
+    takes: 'nodes|move|import|export|restore|sql',
+    about:
+      'shows the nodes of a store and moves databases; moves everything between a folder and the store of STORE_URL',
     options: ['from', 'to', 'at', 'as'],
     more: [
-      'Both sides keep ids, generations, times and keys, and are compared before the copy counts; what was moved stays',
+      'nodes lists the nodes of the service, and which of them have each database. move [DATABASE] --to NODE lets another',
+      'node store the writes, which makes a copy first if it has none; NODE is an address or an id, of which the beginning',
+      'is enough. Both take --url, --json and API_KEY like other commands. The rest needs STORE_URL and no service:',
+      'both sides keep ids, generations, times and keys, and are compared before the copy counts; what was moved stays',
       'where it was. import needs an empty store and a folder on which no service runs; export needs an empty folder and',
       'that no node runs. ENCRYPTION_KEY is the key of both. restore NAME makes a new database of what another one was at a',
       'generation, while the nodes run; the store has the generations since its second newest snapshot. sql prints the',
@@ -461,7 +465,7 @@ function aligned(usage: string, about: readonly string[]): string[] {
 /** The text of `corollary ask --help`. */
 export function commandHelpText(name: CommandName): string {
   const { takes, about, options: own, more, example } = commands[name];
-  const isAlone = name === 'serve' || name === 'store';
+  const isAlone = name === 'serve';
   const listed = [...own.map((each) => options[each]), ...(isAlone ? [] : common)];
   return [
     `corollary ${name}${takes === '' ? '' : ` ${takes}`}${listed.length === 0 ? '' : ' [options]'}: ${about}.`,

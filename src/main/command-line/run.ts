@@ -19,6 +19,7 @@ import { constraintsCommand } from './constraints.ts';
 import { entityCommand } from './entity.ts';
 import { forgetCommand } from './forget.ts';
 import { historyCommand } from './history.ts';
+import { nodesCommand } from './nodes.ts';
 import { type Terminal, exportFile, importFile } from './transfer.ts';
 
 interface CommandContext {
@@ -42,6 +43,7 @@ const runs: Readonly<Record<ServiceCommand, Run>> = {
   forget: forgetCommand,
   status,
   sample,
+  store: nodesCommand,
 };
 
 /** Runs one command and returns the exit code of the process. */

@@ -41,7 +41,8 @@ export async function runStoreCommand(
   const isOther = (isImport ? to : from) !== null || others.length > 0;
   if ((!isImport && what !== 'export') || named === null || isOther)
     throw new UsageError(
-      'store takes "import --from FOLDER", "export --to FOLDER", "restore NAME --at GENERATION --as NEW" or "sql"',
+      'store takes "nodes", "move [DATABASE] --to NODE", "import --from FOLDER", "export --to FOLDER", ' +
+        '"restore NAME --at GENERATION --as NEW" or "sql"',
     );
   if (storeUrl === null)
     throw new UsageError(`STORE_URL: got nothing; store ${what} needs the address of the store`);

@@ -5,7 +5,6 @@
  * `serve` runs in the foreground and ends cleanly on SIGTERM and SIGINT. If it cannot start, it prints the reason in
  * plain lines, never a stack, with its own exit code. Imports nothing of Electron.
  */
-import { resolve } from 'node:path';
 import {
   commandHelpText,
   type FolderCommand,
@@ -16,6 +15,7 @@ import {
   type ParsedCommand,
   UsageError,
 } from '../command-line/arguments.ts';
+import { asksNode } from '../command-line/nodes.ts';
 import { clientCommandOf, runCommand } from '../command-line/run.ts';
 import {
   type Config,
@@ -23,6 +23,7 @@ import {
   type Environment,
   endpointFileOf,
   parseConfig,
+  storagePlaceOf,
 } from '../base/config.ts';
 import { findInstallation } from '../base/installation.ts';
 import type { Service } from '../service/service.ts';
@@ -58,7 +59,7 @@ async function main(): Promise<number> {
       // A service that has ended must exit, whatever is still pending.
       return process.exit(await serve());
     case 'store':
-      return moveStore(command);
+      return asksNode(command.words) ? talk(command) : moveStore(command);
     default:
       return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
   }
@@ -124,7 +125,7 @@ async function serve(): Promise<number> {
   if (service === null) return 0;
   await keepStart(config, environment, service, log);
   print(`Workbench: ${service.address}/`);
-  print(`Data: ${config.storeUrl === null ? resolve(config.storageDir ?? '') : storeName(config.storeUrl)}`);
+  print(`Data: ${storagePlaceOf(config) ?? ''}`);
   const { address, secureAddress } = service;
   if (secureAddress !== null) print(`HTTPS: ${secureAddress}/`);
   log.info(
@@ -136,12 +137,6 @@ async function serve(): Promise<number> {
   await stop(service, log);
   log.info('stopped');
   return 0;
-}
-
-/** The store's server and database, without user and password. */
-function storeName(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `PostgreSQL ${host}${pathname}`;
 }
 
 /** For `corollary-mcp`, which starts the service again on demand. */

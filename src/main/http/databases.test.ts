@@ -206,6 +206,7 @@ describe('a restricted credential', () => {
       uptimeMs: () => 0,
       replicationStatus: () => never(),
       moveLog: () => never(),
+      storagePlace: null,
       databases: (caller: Parameters<typeof engine.databases>[0]) => engine.databases(caller),
       readiness: () => never(),
     };

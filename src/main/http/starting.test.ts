@@ -45,6 +45,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
       now: () => 0,
     }),
     moveLog: () => Promise.reject(new Error('not asked for')),
+    storagePlace: null,
     databases: () => Promise.reject(new Error('not asked for')),
     replicationStatus: () => ({
       mode: 'FOLLOWER' as const,

@@ -245,6 +245,99 @@ describe.skipIf(postgresMissing !== null)(`databases on nodes${postgresNotice}`,
     ]);
   });
 
+  it('of three nodes two have each database, so each has a part of all; any of them answers for all, and lists all', async () => {
+    const [one, two] = await nodes();
+    const three = await startServiceUnderTest(environment);
+    services.push(three);
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const [at, name] of names.entries()) {
+      const node = services[at % 3] as ServiceUnderTest;
+      expect((await node.call('POST', '/databases', { name })).status).toBe(201);
+      const headers = { 'x-database': name };
+      expect((await one.call('POST', '/tell', fact(`in_${name}`), { headers })).status).toBe(200);
+    }
+    const held = async (node: ServiceUnderTest) => {
+      const { databases, nodes: listed } = await listOf(one);
+      const { id } = listed.find(({ address }) => address === node.address) ?? { id: '' };
+      return databases.flatMap(({ name, owner, copies }) =>
+        owner === id || copies.includes(id) ? [name] : [],
+      );
+    };
+    await expect
+      .poll(async () => (await listOf(one)).databases.map(({ owner, copies }) => [owner, ...copies].length))
+      .toEqual(Array.from({ length: 7 }, () => 2));
+    const parts = await Promise.all(services.map(held));
+    for (const part of parts) expect(part.length).toBeLessThan(7);
+    expect(parts.flat()).toHaveLength(14);
+    for (const [at, node] of services.entries()) {
+      const missing = names.find((name) => parts[at]?.includes(name) === false);
+      expect((await node.call('GET', '/health/ready')).status).toBe(200);
+      const { body } = await node.call<{ databases: { name: string; facts: number }[] }>('GET', '/databases');
+      expect(body.databases.map(({ name, facts }) => [name, facts])).toEqual([
+        ...names.map((name) => [name, 1]),
+        ['default', 0],
+      ]);
+      for (const name of names) {
+        const headers = { 'x-database': name };
+        const told = await node.call('POST', '/tell', fact(`at_${at}`), { headers });
+        const token = { 'x-at-least': told.headers.get('x-token') ?? '' };
+        for (const more of [token, { 'x-consistency': 'strong' }]) {
+          const asked = await node.call('POST', '/ask', question, { headers: { ...headers, ...more } });
+          expect([asked.status, asked.body.results]).toEqual([
+            200,
+            expect.arrayContaining([`p(in_${name})`, `p(at_${at})`]),
+          ]);
+        }
+      }
+      if (missing === undefined) continue;
+      // What it does not have comes from another node: a stream, a file, a tool of an agent, and what is not there.
+      const headers = { 'x-tenant-id': 'default', 'x-database': missing };
+      const gone = new AbortController();
+      const stream = await fetch(`${node.address}/events`, { headers, signal: gone.signal });
+      const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
+      await node.call('POST', '/tell', fact('seen'), { headers });
+      let text = '';
+      while (!text.includes('p(seen)')) text += new TextDecoder().decode((await reader.read()).value);
+      gone.abort();
+      const exported = await fetch(`${node.address}/export?format=datalog`, { headers });
+      expect([exported.status, (await exported.text()).includes(`in_${missing}`)]).toEqual([200, true]);
+      const params = { name: 'ask', arguments: { text: 'p(?x)' } };
+      const rpc = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+      const called = await node.call('POST', '/mcp', rpc, { headers: { ...headers, accept: '*/*' } });
+      expect([called.status, JSON.stringify(called.body).includes(`in_${missing}`)]).toEqual([200, true]);
+      expect((await node.call('POST', '/databases', { name: missing })).status).toBe(409);
+      const direct = await node.call('POST', '/ask', question, {
+        headers: { ...headers, 'x-route': 'direct' },
+      });
+      expect(direct.status).toBe(421);
+    }
+    // A node that does not have a database makes a copy before it is given the writes.
+    const missing = names.find((name) => parts[1]?.includes(name) === false) ?? '';
+    const to = (await listOf(one)).nodes.find(({ address }) => address === two.address)?.id;
+    await expect
+      .poll(async () => (await three.call('POST', '/admin/nodes/move', { to, database: missing })).status)
+      .toBe(200);
+    expect(await held(two)).toContain(missing);
+    await expect
+      .poll(async () => (await listOf(one)).databases.every(({ copies }) => copies.length === 1))
+      .toBe(true);
+    const headers = { 'x-database': missing };
+    expect((await three.call('POST', '/tell', fact('moved'), { headers })).status).toBe(200);
+    // A deleted one is gone at each, and what ends gives its databases to those that have copies.
+    expect((await one.call('DELETE', `/databases/${missing}`)).status).toBe(200);
+    for (const node of services)
+      await expect
+        .poll(async () => (await node.call('POST', '/ask', question, { headers })).body.code)
+        .toBe('DatabaseNotFound');
+    await two.close();
+    services.splice(services.indexOf(two), 1);
+    for (const name of names.filter((each) => each !== missing))
+      for (const node of services) {
+        const asked = await node.call('POST', '/tell', fact('last'), { headers: { 'x-database': name } });
+        expect([name, asked.status]).toEqual([name, 200]);
+      }
+  });
+
   async function listOf(node: ServiceUnderTest): Promise<NodeList> {
     return (await node.call<NodeList>('GET', '/admin/nodes')).body;
   }

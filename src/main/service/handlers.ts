@@ -45,6 +45,8 @@ export interface ServiceState {
   uptimeMs(): number;
   readiness(): Readiness;
   replicationStatus(): ReplicationStatus;
+  /** Where the log is, as `StorageState` has it. */
+  readonly storagePlace: string | null;
   /** The databases that the caller can reach, those of other nodes too. */
   databases(caller: Caller): Promise<DatabaseList>;
   /** Lets another node store the writes, or those to one database, while later ones wait. */
@@ -259,7 +261,7 @@ function serviceHandlers(service: ServiceState): Pick<Handlers, keyof typeof ser
   return {
     takeSnapshot: () => service.engine.snapshot(),
     takeBackup: () => backupDownload(service.engine),
-    storageState: () => service.engine.storageState(),
+    storageState: () => ({ place: service.storagePlace, ...service.engine.storageState() }),
     listNodes: () => service.engine.nodes(),
     moveLog: (_caller, { body }) => service.moveLog(body.to, body.database),
     health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),

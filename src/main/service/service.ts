@@ -28,7 +28,7 @@ import type { A2aHost, McpHost } from '../base/agent-host.ts';
 import { mountA2a } from '../a2a/mount.ts';
 import { Authentication } from '../auth/authentication.ts';
 import { createBridgeTest } from '../bridge/test-bridge.ts';
-import { type Config, defaultAdminPassword, parseConfig } from '../base/config.ts';
+import { type Config, defaultAdminPassword, parseConfig, storagePlaceOf } from '../base/config.ts';
 import {
   type CheckedInput,
   checkLongInput,
@@ -321,7 +321,9 @@ class RunningService implements Service, ServiceState {
         ...(store === null ? {} : { store }),
       },
       ...(offsetMs === 0 ? {} : { clock: { offsetMs } }),
-      ...(node === null ? {} : { node: nodeReadiness(node) }),
+      ...(node === null
+        ? {}
+        : { node: { role: node.role, lagRecords: node.lagRecords, staleMs: node.staleMs } }),
     };
   }
 
@@ -367,6 +369,10 @@ class RunningService implements Service, ServiceState {
 
   moveLog(to: string, database: string | null): Promise<LogMoved> {
     return this.#moves.move(to, database);
+  }
+
+  get storagePlace(): ServiceState['storagePlace'] {
+    return storagePlaceOf(this.#config);
   }
 
   databases(caller: Caller): Promise<DatabaseList> {
@@ -757,11 +763,6 @@ const connecting = {
 const freshMs = 2000;
 /** A node whose clock is further off stores nothing. */
 const maxSkewMs = 2000;
-
-function nodeReadiness({ role, lagRecords, staleMs }: NodeStatus): Readiness['node'] {
-  return { role, lagRecords, staleMs };
-}
-
 const unknownPosition = { position: 0, historyId: null, epoch: 0 };
 
 /** Whether a call draws conclusions because a client asked for them. */

@@ -1,12 +1,12 @@
 /**
  * CSV and TSV after RFC 4180, without a header: each record is a fact.
  *
- * `readLines` splits, numbers and decodes lines; csv-parse handles quotation marks. A record that cannot be read is a
+ * Records without quotation marks go into columns byte by byte; csv-parse reads the others. A record that cannot be read is a
  * problem of its own lines, reported at the first of them, and reading continues after it. If a quotation mark is never
  * closed, within the length of a line or before the file ends, only that line is lost: the lines after it are read
  * again without it. Blank lines are skipped.
  */
-import { Buffer } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import { CsvError, type Options, Parser } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { Slices } from '../../engine/index.ts';
@@ -16,9 +16,14 @@ import {
   type Line,
   LineItems,
   maxLineBytes,
+  newline,
   problemItem,
-  readLines,
+  readWholeLines,
+  textLine,
+  textLines,
+  type WholeLines,
 } from './items.ts';
+import { PlainRecords } from './plain-records.ts';
 
 export interface CsvOptions {
   readonly separator: ',' | '\t';
@@ -32,7 +37,7 @@ export interface CsvOptions {
 /** Reads the records of a file as facts. */
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions): ImportItems {
   const reader = new RecordReader(options);
-  for await (const lines of readLines(chunks)) yield* reader.take(lines);
+  for await (const parts of readWholeLines(chunks)) yield* reader.take(parts);
   yield* reader.end();
 }
 
@@ -40,6 +45,7 @@ type ReadableLine = Line & { readonly text: string };
 
 /** Lines parsed together, and records returned together. */
 const together = 512;
+const linesBetweenBreaths = 128;
 /** A longer record is parsed in pieces of this many bytes. */
 const piece = 64 * 1024;
 const neverClosed = 'the quotation mark of this record is never closed';
@@ -49,6 +55,9 @@ class RecordReader {
   readonly #options: Options;
   readonly #slices: Slices;
   readonly #items = new LineItems();
+  readonly #plain: PlainRecords;
+  /** Of the next line. */
+  #number = 1;
   /** Lines with quotation marks, all of them closed if they are valid. */
   #together: ReadableLine[] = [];
   /** The record whose quotation mark is open; null: none. */
@@ -60,14 +69,34 @@ class RecordReader {
     this.#given = given;
     const { separator, pause } = given;
     this.#slices = new Slices(pause);
+    this.#plain = new PlainRecords(given);
     this.#options = { delimiter: separator, record_delimiter: '\n', relax_column_count: true };
   }
 
   /** The items of the records that these lines complete, in the order of their ends. */
-  async *take(lines: readonly Line[]): AsyncGenerator<ImportItem[]> {
-    yield* this.#readAll(lines);
+  async *take(parts: readonly WholeLines[]): AsyncGenerator<ImportItem[]> {
+    for (const part of parts)
+      if (part.bytes !== null && isUtf8(part.bytes)) yield* this.#readBytes(part.bytes);
+      else {
+        const lines = textLines(part, this.#number);
+        this.#number += lines.length;
+        yield* this.#readAll(lines);
+      }
     await this.#parseTogether();
     yield this.#items.taken();
+  }
+
+  async *#readBytes(bytes: Buffer): AsyncGenerator<ImportItem[]> {
+    for (let start = 0, at = 0; start <= bytes.length; at++) {
+      if (at % linesBetweenBreaths === 0) await this.#slices.breathe();
+      const next = bytes.indexOf(newline, start);
+      const end = next < 0 ? bytes.length : next;
+      const number = this.#number++;
+      const isInPlace = this.#open === null && this.#together.length === 0;
+      if (!isInPlace || !this.#plain.take(bytes, start, end, () => this.#items.factsAt(number)))
+        yield* this.#readAll([textLine(bytes.toString('utf8', start, end), number)]);
+      start = end + 1;
+    }
   }
 
   /** Those of the remaining records at the end of the file. */
@@ -82,7 +111,6 @@ class RecordReader {
 
   async *#readAll(lines: Iterable<Line>): AsyncGenerator<ImportItem[]> {
     for (const line of lines) {
-      if (this.#readPlain(line)) continue;
       await this.#read(line);
       if (this.#again !== null) yield* this.#readAgain();
       if (this.#items.length >= together) yield this.#items.taken();
@@ -93,16 +121,6 @@ class RecordReader {
     const again = this.#again;
     this.#again = null;
     if (again !== null) yield* this.#readAll(again.afterFirst());
-  }
-
-  /** Reads a record without quotation marks, the common case; false: the line is not one. */
-  #readPlain({ number, text }: Line): boolean {
-    const isInPlace = this.#open === null && this.#together.length === 0 && this.#items.length < together;
-    if (!isInPlace || text === null || text.includes('"')) return false;
-    const content = withoutReturn(text);
-    // Without quotation marks there are only separators.
-    if (content !== '') this.#push(number, content.split(this.#given.separator), text.length);
-    return true;
   }
 
   /** Reads a line within a record, or at the beginning of one. */

@@ -228,7 +228,7 @@ const goodPredicates = new Set<string>();
 const maxKnown = 10_000;
 
 /** Whether the name is a legal predicate of a fact. */
-function isPredicate(name: string): boolean {
+export function isPredicate(name: string): boolean {
   if (goodPredicates.has(name)) return true;
   if (predicateProblem(name) !== null || isBuiltinName(name)) return false;
   if (goodPredicates.size === maxKnown) goodPredicates.clear();

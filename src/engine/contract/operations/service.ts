@@ -54,6 +54,7 @@ export const serviceOperations = {
     problems: [],
     example: {
       answer: {
+        place: '/var/lib/corollary',
         status: 'ready',
         encrypted: true,
         fsync: 'always',
@@ -73,7 +74,7 @@ export const serviceOperations = {
     method: 'GET',
     path: '/admin/nodes',
     summary:
-      'The nodes of the store, which stores the writes to each database, and how far each node is behind',
+      'The nodes of the store, which of them has each database and stores its writes, and how far each is behind',
     description:
       'With `STORE_URL`, as each node told PostgreSQL with its last sign of life, twice a second. Any node answers it, also ' +
       'while no node has the log. 503 `NoOwner` while PostgreSQL cannot be asked.',
@@ -90,7 +91,15 @@ export const serviceOperations = {
           ownedSince: 1782900000000,
         },
         databases: [
-          { name: 'default', owner: 'b1f2e4a7-5d0c-4f1e-9a3b-c9d80b3648d6', epoch: 3, position: 40 },
+          {
+            name: 'default',
+            owner: 'b1f2e4a7-5d0c-4f1e-9a3b-c9d80b3648d6',
+            epoch: 3,
+            position: 40,
+            bytes: 91324,
+            placed: ['b1f2e4a7-5d0c-4f1e-9a3b-c9d80b3648d6'],
+            copies: [],
+          },
         ],
         nodes: [
           {
@@ -103,6 +112,8 @@ export const serviceOperations = {
             lagRecords: 0,
             staleMs: 120,
             takes: 1,
+            owned: 1,
+            copies: 0,
             usedBytes: 210763776,
             memoryBytes: 6871947673,
             problem: null,
@@ -120,7 +131,8 @@ export const serviceOperations = {
       'The owner ends the writes that are under way, keeps later ones waiting, gives the log to the node, and answers once ' +
       'that node has it. Without `database` the owner of the catalogue gives everything that it has, which may stop midway: ' +
       'repeat it then. Nobody gets an error for it; open transactions are lost (409 `TransactionLost`). 409 `Conflict`, and ' +
-      'nothing changed, if the node is not up to date, if a write takes more than a second, or without `STORE_URL`.',
+      'nothing changed, if the node is not up to date, if a write takes more than a second, or without `STORE_URL`. A node ' +
+      'that does not have the database makes a copy first, within a minute; 409 if it has no room for it.',
     kind: 'write',
     role: 'admin',
     isOfEverything: true,

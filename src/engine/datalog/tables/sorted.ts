@@ -140,7 +140,9 @@ export async function rowsByText(
   }
   if (wanted < count / 8) {
     const [first] = columns;
-    const isBehind = first === undefined ? undefined : isBehindByText(first, constants, compare);
+    // Of a single column every row has another constant.
+    const isBehind =
+      first === undefined || columns.length === 1 ? undefined : isBehindByText(first, constants, compare);
     return leastRows(count, wanted, compare, pacer, { isBehind, cost: constants });
   }
   const bytesOfRanks = count * columns.length * 4;

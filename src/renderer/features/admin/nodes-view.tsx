@@ -1,6 +1,6 @@
 /**
- * The nodes of a store that several services share: which one stores the writes to each database, how far each is behind,
- * and how to let another one store them.
+ * The nodes of a store that several services share: which of them have each database and which one stores its writes, how much
+ * of its memory each uses, how far it is behind, and how to let another one store the writes.
  *
  * Refreshed every two seconds while visible.
  */
@@ -84,10 +84,29 @@ function MoveButton({ node }: { node: Node }) {
   );
 }
 
+function Memory({ usedBytes, memoryBytes }: Pick<Node, 'usedBytes' | 'memoryBytes'>) {
+  if (usedBytes === null) return '–';
+  if (memoryBytes === null) return formatBytes(usedBytes);
+  const share = usedBytes / memoryBytes;
+  return (
+    <>
+      <meter
+        className={styles.meter}
+        aria-label="Memory in use"
+        min={0}
+        max={1}
+        high={fullShare}
+        optimum={0}
+        value={Math.min(1, share)}
+      />{' '}
+      {formatBytes(usedBytes)} of {formatBytes(memoryBytes)}
+    </>
+  );
+}
+
 function NodeRow({ node }: { node: Node }) {
-  const { address, self, lagRecords, staleMs, takes, usedBytes, memoryBytes, problem } = node;
+  const { address, self, lagRecords, staleMs, takes, owned, copies, problem } = node;
   const { tone, words } = stateOf(node);
-  const mark = memoryBytes === null ? '' : ` of ${formatBytes(memoryBytes)}`;
   return (
     <tr>
       <th scope="row">
@@ -100,8 +119,12 @@ function NodeRow({ node }: { node: Node }) {
       <td className="number">
         {lagRecords === 0 ? '–' : `${formatAmount(lagRecords, 'record')}, ${formatDuration(staleMs)}`}
       </td>
+      <td className="number">{formatCount(owned)}</td>
+      <td className="number">{formatCount(copies)}</td>
       <td className="number">{formatCount(takes)}</td>
-      <td className="number">{usedBytes === null ? '–' : `${formatBytes(usedBytes)}${mark}`}</td>
+      <td className="number">
+        <Memory {...node} />
+      </td>
       <td>
         <MoveButton node={node} />
       </td>
@@ -110,11 +133,15 @@ function NodeRow({ node }: { node: Node }) {
 }
 
 function DatabaseRow({ database, nodes }: { database: Database; nodes: readonly Node[] }) {
-  const { name, owner, position } = database;
+  const { name, owner, position, bytes, placed, copies } = database;
   const move = useAdminWrite('moveLog', []);
   const isOffered = useRefusal() === null;
   const address = nodes.find(({ id }) => id === owner)?.address;
   const others = nodes.filter(({ id, alive }) => alive && id !== owner);
+  const addressOf = (node: string): string =>
+    nodes.find(({ id }) => id === node)?.address ?? node.slice(0, 8);
+  const isAlive = (node: string): boolean => nodes.some(({ id, alive }) => alive && id === node);
+  const coming = placed.filter((node) => node !== owner && !copies.includes(node) && isAlive(node));
   const onMove = (to: string | null) => {
     if (to === null) return;
     move.mutate(
@@ -131,6 +158,20 @@ function DatabaseRow({ database, nodes }: { database: Database; nodes: readonly 
         {name}
       </th>
       <td className={address === undefined ? 'dim' : 'mono'}>{address ?? 'none'}</td>
+      <td>
+        {copies.map((node) => (
+          <div key={node} className="mono">
+            {addressOf(node)}
+          </div>
+        ))}
+        {coming.map((node) => (
+          <div key={node} className="mono dim">
+            {addressOf(node)} <Tag tone="warn">reads it</Tag>
+          </div>
+        ))}
+        {copies.length + coming.length === 0 && <span className="dim">none</span>}
+      </td>
+      <td className="number">{bytes === 0 ? '–' : formatBytes(bytes)}</td>
       <td className="number">{formatCount(position)}</td>
       <td>
         {isOffered && others.length > 0 && (
@@ -159,6 +200,8 @@ function Databases({ databases, nodes }: Pick<NodeList, 'databases' | 'nodes'>) 
           <tr>
             <th scope="col">Database</th>
             <th scope="col">Owner</th>
+            <th scope="col">Copies</th>
+            <th scope="col">Memory, about</th>
             <th scope="col">Records</th>
             <th scope="col" aria-label="Actions" />
           </tr>
@@ -186,6 +229,8 @@ function Nodes({ log, databases, nodes }: { log: Log } & Pick<NodeList, 'databas
                 <th scope="col">Node</th>
                 <th scope="col">State</th>
                 <th scope="col">Behind</th>
+                <th scope="col">Owns</th>
+                <th scope="col">Copies</th>
                 <th scope="col">Took logs</th>
                 <th scope="col">Memory</th>
                 <th scope="col" aria-label="Actions" />
@@ -198,9 +243,10 @@ function Nodes({ log, databases, nodes }: { log: Log } & Pick<NodeList, 'databas
             </tbody>
           </table>
           <p className="dim">
-            Every node holds all databases and answers questions. The owner of a database stores its writes;
-            while its log moves, these wait, and its open transactions are lost. Figures are those of each
-            node’s last sign of life.
+            Every node answers any question, and passes those about databases that it does not have on to a
+            node with a copy. The owner of a database stores its writes; while its log moves, these wait, and
+            its open transactions are lost. A node above 80% of its memory gets no more databases. Figures are
+            those of each node’s last sign of life.
           </p>
         </section>
         <Databases databases={databases} nodes={nodes} />
@@ -255,6 +301,9 @@ export function NodesView() {
     </PaneFrame>
   );
 }
+
+/** A node above this share of its memory gets no more databases. */
+const fullShare = 0.8;
 
 /** A copy looks every 250 ms and tells it twice a second. */
 const freshMs = 1500;

@@ -77,10 +77,15 @@ const syncing: Readonly<Record<StorageState['fsync'], string>> = {
 };
 
 function storageReadingsOf(state: StorageState): LabelledValue[] {
-  const { position, log, snapshot, backup, fsync, parent, historyId } = state;
+  const { place, position, log, snapshot, backup, fsync, parent, historyId } = state;
   const none = 'none yet';
   const branch = parent === null ? '' : `, branched off ${parent.historyId} at record ${parent.position}`;
   return [
+    {
+      label: 'Stored in',
+      value: place ?? 'memory alone',
+      hint: state.node === null ? 'STORAGE_DIR' : 'STORE_URL',
+    },
     { label: 'Last record', value: formatCount(position), hint: `Of the history ${historyId}${branch}` },
     { label: 'Log', value: formatBytes(log.bytes), hint: 'On disk, since the last snapshot' },
     { label: 'Segments', value: formatCount(log.segments), hint: 'Files of the log' },
