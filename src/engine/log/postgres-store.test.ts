@@ -67,7 +67,7 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     await run(
       storeUrl,
       `ALTER TABLE corollary.node DROP position, DROP stale_ms, DROP takes, DROP used_bytes, DROP memory_bytes,
-      DROP problem; ALTER TABLE corollary.log DROP ended; UPDATE corollary.store SET format = 1;
+      DROP problem, DROP holds, DROP considered; ALTER TABLE corollary.log DROP ended, DROP placed, DROP ready, DROP bytes; UPDATE corollary.store SET format = 1;
       DELETE FROM corollary.log WHERE name = ''; UPDATE corollary.log SET name = '' WHERE name = 'default'`,
     );
     const second = await open(storeUrl);
