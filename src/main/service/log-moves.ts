@@ -6,7 +6,6 @@
  */
 import type { LogMoved, NodeList } from '../../engine/contract/administration.ts';
 import { type Engine, EngineError } from '../../engine/index.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import type { WriteGate } from '../http/write-gate.ts';
 import { successorIn } from './ending.ts';
 
@@ -18,7 +17,8 @@ interface LogMovesParts {
   readonly holdWrites: WriteGate['hold'];
   /** Resolves when the other nodes that can be reached have looked where these logs are. */
   tellOthers(databases: readonly string[]): Promise<void>;
-  readonly log: Logger;
+  /** Is told why a log was not given to another node at the end. */
+  readonly onNotGiven: (error: unknown) => void;
 }
 
 /** Writes that are under way may take this long to end before a log is moved; others wait. */
@@ -75,7 +75,8 @@ export class LogMoves {
     try {
       const listed = await engine.nodes();
       if (!hasOthers(listed)) return;
-      this.#had = ownedIn(listed);
+      const only = onlyHere(listed);
+      this.#had = ownedIn(listed).filter((name) => !only.has(name));
       await Promise.all(
         this.#had.map((database) =>
           this.#give(database === catalogue ? successorIn(listed) : engine.successor(database), database),
@@ -109,7 +110,7 @@ export class LogMoves {
 
   #failed(error: unknown): void {
     // What stays here is given up when the engine closes.
-    this.#parts.log.info({ err: error }, 'a log was not given to another node before the end');
+    this.#parts.onNotGiven(error);
   }
 }
 
@@ -119,6 +120,17 @@ function ownedIn({ log, databases, nodes }: NodeList): string[] {
   if (own === undefined) return [];
   const names = databases.flatMap(({ name, owner }) => (owner === own ? [name] : []));
   return log?.owner === own ? [...names, catalogue] : names;
+}
+
+/** The databases of which no other living node has a copy, or is to have one: their last snapshot helps the next owner most. */
+function onlyHere({ databases, nodes }: NodeList): ReadonlySet<string> {
+  const others = new Set(nodes.filter(({ alive, self }) => alive && !self).map(({ id }) => id));
+  const isThere = (id: string): boolean => others.has(id);
+  // One that was never placed is at all nodes.
+  const only = databases.filter(
+    ({ placed, copies }) => placed.length > 0 && !placed.some(isThere) && !copies.some(isThere),
+  );
+  return new Set(only.map(({ name }) => name));
 }
 
 /** Whether a node that answers requests is there beside this one. */

@@ -176,7 +176,13 @@ class RunningService implements Service, ServiceState {
   #engine: Engine | null = null;
   /** null: this is no node of a store, or not open, or the nodes share no secret. */
   #betweenNodes: BetweenNodes | null = null;
-  readonly #moves: LogMoves;
+  readonly #moves = new LogMoves({
+    engine: () => this.engine,
+    holdWrites: (...held) => present(this.#http, 'it listens').holdWrites(...held),
+    tellOthers: async (databases) => this.#betweenNodes?.moved(databases),
+    onNotGiven: (error) =>
+      this.#log.info({ err: error }, 'a log was not given to another node before the end'),
+  });
   /** null: this service leads, or is starting. */
   #following: FollowerLoop | null = null;
   #phase: ServicePhase = 'starting';
@@ -245,12 +251,6 @@ class RunningService implements Service, ServiceState {
         endpointFile: config.endpointFile,
         version: this.version,
       }),
-    });
-    this.#moves = new LogMoves({
-      engine: () => this.engine,
-      holdWrites: (...held) => present(this.#http, 'it listens').holdWrites(...held),
-      tellOthers: async (databases) => this.#betweenNodes?.moved(databases),
-      log,
     });
     this.#dispatcher = createDispatcher(createHandlers(this), {
       leaderUrl: this.#leaderUrl,
