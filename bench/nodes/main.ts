@@ -4,15 +4,16 @@
  *
  * All share the processors, so that times are those of a busy machine; CPU time of PostgreSQL and of the nodes is told apart.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { builtService, type Server, startServer } from '../http/server.ts';
 import { figure, table } from '../report.ts';
 import { Cluster } from './cluster.ts';
 import { interrupt, type Interrupted, type Interruption } from './interruptions.ts';
-import { copyLag, largeWrites, reads, smallWrites, strongReads } from './traffic.ts';
+import { copyLag, largeWrites, prepareReads, reads, smallWrites, strongReads } from './traffic.ts';
 
 const help = `npm run bench -- nodes [options]     (after npm run build; PostgreSQL must be installed)
   --seconds N           length of a measurement (5)
@@ -28,6 +29,8 @@ const interruptions = {
   ended: 'ended (SIGTERM)',
   moved: 'replaced by a move',
 } as const satisfies Record<Interruption, string>;
+
+const here = dirname(fileURLToPath(import.meta.url));
 
 const ms = (value: number): string => `${Math.round(value)} ms`;
 
@@ -46,7 +49,49 @@ async function interrupted(cluster: Cluster, what: Interruption, rounds: number)
   ];
 }
 
-async function measured(cluster: Cluster, seconds: number, rounds: number): Promise<Row[]> {
+/** Rounds in which the services take turns. */
+const READ_ROUNDS = 5;
+
+/** Reads at the nodes beside reads at as many services that have nothing to do with each other. */
+async function readRows(cluster: Cluster, folder: string, seconds: number): Promise<Row[]> {
+  const owner = await cluster.owner();
+  const nodes = [...cluster.nodes.slice(owner), ...cluster.nodes.slice(0, owner)];
+  const [first, copy] = nodes;
+  if (first === undefined || copy === undefined) throw new Error('there are three nodes');
+  await prepareReads(first, nodes);
+  const alone: Server[] = [];
+  try {
+    while (alone.length < nodes.length) alone.push(await startAlone(folder, alone.length));
+    for (const service of alone) await prepareReads(service, [service]);
+    const kinds = { owner: [first], copy: [copy], three: nodes, alone: alone.slice(0, 1), threeAlone: alone };
+    const figures = { owner: 0, copy: 0, three: 0, alone: 0, threeAlone: 0 };
+    for (let round = 0; round < READ_ROUNDS; round++)
+      for (const kind of Object.keys(kinds) as (keyof typeof kinds)[])
+        figures[kind] += (await reads(kinds[kind], seconds / READ_ROUNDS)) / READ_ROUNDS;
+    const row = (what: string, of: number, over: number, wanted: string): Row => [
+      what,
+      `${figure(of)} a CPU-second over ${figure(over)}: ${figure(of / over)}`,
+      wanted,
+    ];
+    return [
+      row('reads at a copy over reads at the owner', figures.copy, figures.owner, '0.9'),
+      row('reads on three nodes over three single services', figures.three, figures.threeAlone, '0.9'),
+      row('reads on three nodes over one node, on the same processors', figures.three, figures.owner, ''),
+      row('reads on three single services over one, there', figures.threeAlone, figures.alone, ''),
+    ];
+  } finally {
+    for (const service of alone) await service.stop();
+  }
+}
+
+/** A service with a folder of its own. */
+function startAlone(folder: string, at: number): Promise<Server> {
+  const own = join(folder, `alone-${at}`);
+  mkdirSync(own);
+  return startServer(builtService(`alone ${at}`, here, own, 'always'), own);
+}
+
+async function measured(cluster: Cluster, folder: string, seconds: number, rounds: number): Promise<Row[]> {
   const rows: Row[] = [];
   const add = (...row: Row): void => {
     rows.push(row);
@@ -84,13 +129,7 @@ async function measured(cluster: Cluster, seconds: number, rounds: number): Prom
     `median ${figure(strong.strongMs)} ms over ${figure(strong.plainMs)} ms; ${figure(strong.extraMicros / 1000)} ms more CPU of that node`,
     'a round trip, 0.3 ms of CPU',
   );
-  const one = await reads(cluster, 1, seconds);
-  const three = await reads(cluster, 3, seconds);
-  add(
-    'reads on three nodes over one, by CPU time',
-    `${figure(three)} a CPU-second over ${figure(one)}: ${figure(three / one)}`,
-    '0.9 (2.7 times with three machines)',
-  );
+  for (const row of await readRows(cluster, folder, seconds)) add(...row);
   for (const what of rounds === 0 ? [] : (['killed', 'stopped', 'ended', 'moved'] as const))
     add(...(await interrupted(cluster, what, rounds)));
   return rows;
@@ -104,7 +143,6 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const here = dirname(fileURLToPath(import.meta.url));
 if (values.help) console.log(help);
 else if (!existsSync(join(here, '..', 'main', 'headless.js')))
   throw new Error('the service is not built: npm run build');
@@ -112,7 +150,7 @@ else {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-bench-'));
   const cluster = await Cluster.start(here, folder, 3);
   try {
-    const rows = await measured(cluster, Number(values.seconds), Number(values.rounds));
+    const rows = await measured(cluster, folder, Number(values.seconds), Number(values.rounds));
     const text = table(['what', 'measured', 'wanted'], rows);
     console.log(`\n${text}`);
     if (values.output !== undefined) writeFileSync(values.output, `${text}\n`);

@@ -229,6 +229,7 @@ class Shelf {
         deleteDatabase: (caller, name) => this.#delete(caller, name),
         nodes: () => this.#nodes(),
         handOver: (to, database) => this.#owning(database).handOver(to),
+        release: (database) => this.#owning(database).release(database),
         makeCopy: (to, database) => this.#makeCopy(to, database),
         copiesElsewhere: (database) => this.#copiesElsewhere(database),
         databasesElsewhere: () => this.#databasesElsewhere(),
@@ -567,14 +568,10 @@ class Shelf {
     return deleted;
   }
 
-  /** At the log of the database, or at all that have moved. */
+  /** At the log of the database, or at all that have moved, which never rejects. */
   async #look(database: string | undefined): Promise<number> {
     if (database === undefined) {
-      const moved = new Map(
-        (await this.#node.logs.look().catch(unasked)).map((log) => [log.id, log.lastSequence]),
-      );
-      for (const { store, engine } of this.#opened.values())
-        if (moved.get(store.id) !== store.lastSequence) void engine.look();
+      for (const engine of await this.#moved()) void engine.look();
       return present(this.#catalogue, 'it is open').engine.look();
     }
     const opened = this.#opened.get(database);
@@ -645,6 +642,19 @@ class Shelf {
       if (this.#view.nodes.get(to)?.isAlive !== true) break;
     }
     throw new EngineError('Conflict', `the node ${address} did not make a copy of the database in time`);
+  }
+
+  /** Those whose logs another node has written to; none if the store cannot be asked, which the tails tell. */
+  async #moved(): Promise<Engine[]> {
+    try {
+      const listed = new Map((await this.#node.logs.look()).map((log) => [log.id, log.lastSequence]));
+      return Array.from(this.#opened.values()).flatMap(({ store, engine }) =>
+        listed.get(store.id) === store.lastSequence ? [] : [engine],
+      );
+    } catch (error) {
+      if (!(error instanceof StatementFailed)) throw error;
+      return [];
+    }
   }
 
   async #nodes(): Promise<NodeList> {

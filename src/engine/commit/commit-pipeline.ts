@@ -346,6 +346,9 @@ export class CommitPipeline {
   ): Promise<Report> {
     const database = databaseOf(write);
     const mark = markOf(write.caller);
+    const version = versionOf(operation);
+    const { shared } = this.#log;
+    if (shared !== null && version > shared.writesVersion) throw notReadByAll();
     this.#stamp = Math.max(judged, this.#stamp, this.#state.time);
     const record: LogRecord = {
       sequence: this.#log.nextSequence,
@@ -356,7 +359,7 @@ export class CommitPipeline {
       ...(mark === null ? {} : { idempotency: mark }),
       database,
       generation: this.#state.databases.get(database)?.lastGeneration ?? 0,
-      version: versionOf(operation),
+      version,
       operation,
       origin: writtenOrigin(write.caller.origin),
     };
@@ -539,6 +542,13 @@ export function databaseOf({ caller, database }: Pick<Write, 'caller' | 'databas
 /** It needs no database, and in a log of its own there is none. */
 function createsDatabase({ operation }: Write): boolean {
   return typeof operation !== 'function' && operation.kind === 'createDatabase';
+}
+
+function notReadByAll(): EngineError {
+  return new EngineError(
+    'NotReady',
+    'a node of the store runs an earlier version, which cannot apply this: try again when all nodes run this one',
+  );
 }
 
 function closed(): EngineError {

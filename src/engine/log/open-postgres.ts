@@ -191,6 +191,7 @@ class LivingNode implements StoreNode {
   onBeat: () => void = () => {};
   onClockOff: () => Promise<void> = () => Promise.resolve();
   #clockSkewMs = 0;
+  #writesVersion = 0;
   /** What it tells of itself; null: the store is being opened. */
   report: () => NodeBeat | null = () => null;
 
@@ -208,13 +209,25 @@ class LivingNode implements StoreNode {
     return this.#clockSkewMs;
   }
 
-  /** Adds the row, and renews the lease from now on. Rejects with a StatementFailed. */
+  get writesVersion(): number {
+    return this.#writesVersion;
+  }
+
+  /**
+   * Adds the row, and renews the lease from now on. Rejects with a StatementFailed, or with a StartupError if operations are
+   * written that this program does not read.
+   */
   async join(): Promise<void> {
     await this.#connection.run(
       `DELETE FROM corollary.node n WHERE n.lease_until < clock_timestamp() - interval '1 hour'
   AND NOT EXISTS (SELECT FROM corollary.log l WHERE l.owner = n.id)`,
     );
     await this.#beat();
+    // Whoever raises it has seen the row, or has raised it by now: that holds the row of the store.
+    const { rows } = await this.#connection.run<{ writes: number }>(
+      'SELECT writes_version AS writes FROM corollary.store FOR SHARE',
+    );
+    requireRead(present(rows[0], 'it was checked').writes, this.#options.readsVersion);
     this.#schedule();
   }
 
@@ -249,14 +262,15 @@ class LivingNode implements StoreNode {
     const { address, readsVersion, now } = this.#options;
     const report = this.report();
     const before = now();
-    const { rows } = await this.#connection.run<{ now: number }>(
+    const { rows } = await this.#connection.run<{ now: number; writes: number }>(
       `INSERT INTO corollary.node (id, address, program, reads_version, lease_until, position, stale_ms, takes, used_bytes,
   memory_bytes, problem, holds)
 VALUES ($1, $2, 'corollary', $3, clock_timestamp() + $4 * interval '1 ms', $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, position = excluded.position,
   stale_ms = excluded.stale_ms, takes = excluded.takes, used_bytes = excluded.used_bytes,
   memory_bytes = excluded.memory_bytes, problem = excluded.problem, holds = excluded.holds
-RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
+RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+  (SELECT writes_version FROM corollary.store) AS writes`,
       [
         this.id,
         address,
@@ -272,9 +286,29 @@ RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
       ],
       BEAT_LIMIT_MS,
     );
-    this.#clockSkewMs = skewOf(present(rows[0], 'the node has a row').now, before, now());
+    const answer = present(rows[0], 'the node has a row');
+    this.#writesVersion = answer.writes;
+    if (answer.writes < readsVersion) await this.#raise();
+    this.#clockSkewMs = skewOf(answer.now, before, now());
     const skew = skewProblem(this.#clockSkewMs);
     if (skew !== null) throw new Error(skew);
+  }
+
+  /**
+   * Raises the version of operations that owners write to the highest that all living nodes read, if this node has the
+   * catalogue. In one statement, of whose steps the second sees every node that joined before the first was over.
+   */
+  async #raise(): Promise<void> {
+    await this.#connection.run(
+      `DO $raise$ BEGIN
+  PERFORM FROM corollary.store FOR UPDATE;
+  UPDATE corollary.store SET writes_version = read.by_all
+    FROM (SELECT min(reads_version) AS by_all FROM corollary.node WHERE lease_until > clock_timestamp()) read
+    WHERE writes_version < read.by_all AND EXISTS (SELECT FROM corollary.log WHERE name = '' AND owner = '${this.id}');
+END $raise$`,
+      [],
+      BEAT_LIMIT_MS,
+    );
   }
 
   /** Tells the operator when trouble begins and ends. */
@@ -418,10 +452,15 @@ async function checkStore(
     throw keyRefusal('The store is encrypted. Set ENCRYPTION_KEY to its key.', 'missing');
   if (check !== null && key?.fits(check.subarray(0, SALT_BYTES), check.subarray(SALT_BYTES)) === false)
     throw keyRefusal('The store is encrypted with a key other than ENCRYPTION_KEY.', 'wrong');
-  if (store.writes < readsVersion)
-    await connection.run('UPDATE corollary.store SET writes_version = greatest(writes_version, $1::int)', [
-      readsVersion,
-    ]);
+}
+
+/** Throws a StartupError if operations of this version are written, and the program does not read them. */
+function requireRead(writes: number, readsVersion: number): void {
+  if (writes > readsVersion)
+    throw refusal(
+      `The nodes of the store write operations of version ${writes}, and this program reads up to ${readsVersion}. Use the ` +
+        'newer program that wrote it.',
+    );
 }
 
 async function refusable<Result>(step: () => Promise<Result>): Promise<Result> {

@@ -3,7 +3,7 @@
  *
  * Invariant: a statement is answered, refused by the server (nothing of it remains), or unknown: sent, and not answered by
  * the server. It sends no cancels and relies on nothing that belongs to a session, so poolers of transactions may stand
- * between. One statement is under way at a time; others wait.
+ * between; without one, statements are prepared. One statement is under way at a time; others wait.
  */
 import { Client, DatabaseError } from 'pg';
 import { assert, present } from '../base/assert.ts';
@@ -46,6 +46,8 @@ export interface SessionSettings {
   readonly standbys: string;
   /** The server's clock, epoch milliseconds. */
   readonly now: number;
+  /** The process that serves the session. A pooler tells its clients another number. */
+  readonly pid: number;
 }
 
 const CONNECT_MS = 5000;
@@ -54,10 +56,14 @@ const CONNECT_HOST_MS = 2000;
 const SETTINGS = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS readonly,
   current_setting('synchronous_commit') AS commit, current_setting('fsync') AS fsync,
   current_setting('server_version_num')::int AS version, current_setting('synchronous_standby_names') AS standbys,
-  (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
+  (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now, pg_backend_pid() AS pid`;
+/** A statement that runs so often on a connection is prepared: planning a look at the logs costs twice what it does. */
+const PREPARED_FROM = 3;
+/** The server does not know a prepared statement: a pooler is there after all. */
+const UNPREPARED = /^(26000|42P05)$/;
 
 /** Errors of the server that mean that it rolled the statement back: by class, or by code. */
-const REFUSED = /^(22|23|42|54|25006|40001|40P01|53100|53200|55P03|57014)/;
+const REFUSED = /^(22|23|26|42|54|25006|40001|40P01|53100|53200|55P03|57014)/;
 
 /** A connection to the database of this URL, which may name several hosts; opened when it is first used. */
 export class PostgresConnection {
@@ -68,6 +74,10 @@ export class PostgresConnection {
   #isWarned = false;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  /** The session is one of the server, as far as can be seen. */
+  #isDirect = false;
+  /** How often each statement ran, in the order of their first runs. */
+  readonly #runs = new Map<string, { readonly name: string; count: number }>();
   /** The settings of the session, once it was opened. */
   settings: SessionSettings | null = null;
 
@@ -108,16 +118,29 @@ export class PostgresConnection {
     this.#isWarned = false;
     const timer = setTimeout(() => this.#drop(), limitMs);
     try {
-      const { rows, rowCount } = await client.query({ text, values: [...values] });
+      const name = this.#preparedName(text);
+      const { rows, rowCount } = await client.query({
+        text,
+        values: [...values],
+        ...(name === null ? {} : { name }),
+      });
       return { rows: rows as Row[], count: rowCount ?? 0, isWarned: this.#isWarned };
     } catch (error) {
       const code = codeOf(error);
+      if (UNPREPARED.test(code)) this.#isDirect = false;
       const isRefused = error instanceof DatabaseError && REFUSED.test(code);
       if (!isRefused) this.#drop();
       throw new StatementFailed(isRefused ? 'refused' : 'unknown', messageOf(error), code, { cause: error });
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** The name under which a statement is prepared; null: it is not. */
+  #preparedName(text: string): string | null {
+    const run = this.#runs.get(text) ?? { name: `statement_${this.#runs.size}`, count: 0 };
+    this.#runs.set(text, run);
+    return this.#isDirect && ++run.count >= PREPARED_FROM ? run.name : null;
   }
 
   /** Connects to the host that was connected last, or to the next one that takes writes. */
@@ -155,6 +178,7 @@ export class PostgresConnection {
       const unsafe = unsafeSetting(settings);
       if (unsafe !== null) throw new Error(unsafe);
       this.settings = settings;
+      this.#isDirect = settings.pid === processOf(client);
       return client;
     } catch (error) {
       this.#drop(client);
@@ -168,6 +192,11 @@ export class PostgresConnection {
     if (this.#client === client) this.#client = null;
     client.connection.stream.destroy();
   }
+}
+
+/** The process of the server that the client was told at its start. */
+function processOf(client: Client): number | null {
+  return 'processID' in client && typeof client.processID === 'number' ? client.processID : null;
 }
 
 /** Why nothing may be stored over a session; null: it is safe. */

@@ -339,8 +339,8 @@ FROM corollary.frame WHERE log = $1`,
 
   /** The frames with records above `after`, in order. */
   async *frames(after: number): AsyncGenerator<StoredFrame, void, undefined> {
-    let from = await this.#frameWith(after + 1);
-    for (;;) {
+    let from = after + 1;
+    for (let isFirst = true; ; isFirst = false) {
       const { rows } = await this.#reader.run<Raw>(
         `SELECT first_sequence, count, epoch, checksum, nonce, payload FROM (
   SELECT *, sum(octet_length(payload)) OVER (ORDER BY first_sequence) - octet_length(payload) AS before FROM (
@@ -349,6 +349,14 @@ WHERE before < $3 ORDER BY first_sequence`,
         [this.id, from, BATCH_BYTES],
         READ_MS,
       );
+      if (isFirst && Number(rows[0]?.['first_sequence']) !== from) {
+        // The record is within a frame, or not there.
+        const first = await this.#frameWith(from);
+        if (first !== from) {
+          from = first;
+          continue;
+        }
+      }
       for (const row of rows) {
         const frame = storedFrame(row);
         from = frame.first + frame.count;

@@ -98,7 +98,7 @@ async function startNode(server: SimulatedServer, number: number, prng: Prng): P
     onAppend: () => {},
     pause: turn,
   };
-  const node = { id, trouble: null, clockSkewMs: 0 };
+  const node = { id, trouble: null, clockSkewMs: 0, writesVersion: 99 };
   let store: PostgresStore | null = null;
   while (store === null)
     store = await PostgresStore.take(server.log(pass), node, options).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 /** The store in a real PostgreSQL server, which each test breaks in another way. */
+import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -15,8 +16,11 @@ import {
   postgresNotice,
   startPostgres,
 } from '../testing/private-postgres.ts';
+import { declarationInputSchema } from '../contract/declarations.ts';
+import { operationVersion } from '../state/operation.ts';
 import { memoryBackend } from './backend.ts';
 import { decodeRecords } from './codec.ts';
+import { PostgresNode } from './open-postgres.ts';
 import { StartupError } from './startup-error.ts';
 
 /** Takes away what format 4 added to the tables. */
@@ -323,6 +327,45 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
       const clock = { now: () => Date.now() + 3_600_000, monotonic: () => performance.now() };
       expect((await refused(storeUrl, { clock })).message).toMatch(oneLine('differ by 3600 s'));
     });
+  });
+
+  it('what an earlier program does not read is written once all living nodes read it, and by none that does not', async () => {
+    const storeUrl = await newDatabase();
+    const join = (readsVersion: number): Promise<PostgresNode> =>
+      PostgresNode.join({
+        url: storeUrl,
+        address: '',
+        readsVersion,
+        key: null,
+        now: Date.now,
+        random: (bytes) => randomBytes(bytes),
+        onWarn: () => {},
+      });
+    const earlier = await join(1);
+    const { engine, caller, tell } = await open(storeUrl);
+    const declare = () =>
+      engine.declare(caller, {
+        ...declarationInputSchema.parse({ arguments: [{ name: 'x' }] }),
+        name: 'p',
+        arity: 1,
+      });
+    await tell('p(a)');
+    await expect(declare()).rejects.toMatchObject({ code: 'NotReady' });
+    const version = async () => (await run(storeUrl, 'SELECT writes_version FROM corollary.store'))[0];
+    expect(await version()).toEqual({ writes_version: 1 });
+    await earlier.close();
+    await expect.poll(version).toEqual({ writes_version: operationVersion });
+    await expect(join(1)).rejects.toThrow(StartupError);
+    // Once its node has seen that.
+    await expect
+      .poll(() =>
+        declare().then(
+          () => 'declared',
+          () => null,
+        ),
+      )
+      .toBe('declared');
+    await engine.close(0);
   });
 
   it('a node whose clock goes off gives the log to another one', async () => {

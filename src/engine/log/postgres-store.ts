@@ -40,6 +40,8 @@ export interface StoreNode {
   readonly trouble: string | null;
   /** By how much this machine's clock is ahead of the server's, in milliseconds; 0: it is within what a look can tell. */
   readonly clockSkewMs: number;
+  /** The highest version of operations that all living nodes of the store read, as of the last beat. */
+  readonly writesVersion: number;
 }
 
 /** What a store needs. */
@@ -402,6 +404,7 @@ export class PostgresStore implements FrameStore {
     const role = (): 'owner' | 'copy' => this.#role;
     const term = (): number => this.#term;
     const trouble = (): string | null => this.#node.trouble;
+    const writesVersion = (): number => this.#node.writesVersion;
     const clockSkewMs = (): number => this.#node.clockSkewMs;
     const totals = (): SharedTotals => this.#totals;
     return {
@@ -411,6 +414,9 @@ export class PostgresStore implements FrameStore {
       },
       get term() {
         return term();
+      },
+      get writesVersion() {
+        return writesVersion();
       },
       get trouble() {
         return trouble();
@@ -427,6 +433,7 @@ export class PostgresStore implements FrameStore {
       nodes: () => this.#log.nodes(),
       ownedSince: () => this.#log.beganAt(this.#row.epoch),
       give: (to) => this.#give(to),
+      release: (of) => this.#release(of),
       takeBack: (from) => this.#log.give(from, this.#node.id, this.#row.epoch),
       look: () => this.#log.look(),
       continues: (seen) => this.#continues(seen),
@@ -456,6 +463,11 @@ export class PostgresStore implements FrameStore {
     if (!(await this.#log.give(this.#node.id, to, this.#row.epoch))) return false;
     this.#demoted(given);
     return true;
+  }
+
+  async #release(of: string): Promise<void> {
+    await this.#log.release(of, this.#row.epoch);
+    this.#demoted(left);
   }
 
   async #continues(seen: SharedPosition): Promise<boolean> {
@@ -642,7 +654,7 @@ export class PostgresStore implements FrameStore {
   #demoted(why: string): EngineError {
     if (this.#role === 'owner') {
       this.#role = 'copy';
-      if (why !== given && why !== clockOff) this.#totals.fenced++;
+      if (why !== given && why !== left && why !== clockOff) this.#totals.fenced++;
       if (why === cutOff) this.#totals.endsLost++;
       this.#isEndLost = why === cutOff;
       this.#mustRestart = why === cutOff;
@@ -783,6 +795,7 @@ export class PostgresStore implements FrameStore {
 
 const taken = 'Another node has taken the log over. This one goes on with a copy.';
 const given = 'This node has given the log to another one, and goes on with a copy.';
+const left = 'This node ends and has given the log up.';
 const clockOff = 'The clock of this node is off: it gives the log up, and goes on with a copy.';
 const cutOff =
   'PostgreSQL has lost records that it had confirmed, as after the promotion of an asynchronous standby or the restore of ' +

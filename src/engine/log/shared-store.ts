@@ -70,6 +70,8 @@ export interface SharedStore {
   readonly term: number;
   /** Why this node may not take the log now, in plain language; null: it may. */
   readonly trouble: string | null;
+  /** The owner appends no operation of a later version: nodes of an earlier program could not apply it. */
+  readonly writesVersion: number;
   /** By how much this machine's clock is ahead of the store's, in milliseconds, as of the last beat. */
   readonly clockSkewMs: number;
   /** Called in the turn in which the owner becomes a copy: another node has taken the log, or its end was lost. */
@@ -88,6 +90,11 @@ export interface SharedStore {
    * No append may be under way. Rejects with a StatementFailed, or NoOwner if the log was lost.
    */
   give(to: string): Promise<boolean>;
+  /**
+   * The log of this node, or one that it gave to `of`, which has not taken it, becomes nobody's: whichever node sees it first
+   * takes it. This node is a copy from then on. No append may be under way. Rejects with a StatementFailed.
+   */
+  release(of: string): Promise<void>;
   /** Takes back what was given to a node that has not taken it yet; false: it has. Rejects with a StatementFailed. */
   takeBack(from: string): Promise<boolean>;
   /** Asks the store. Rejects with a StatementFailed. */

@@ -243,6 +243,10 @@ export function engineOver(context: EngineContext) {
       'noteUses',
       'remembers',
     ),
+    /** This node ends: it takes no log any more; see `SharedTail.retire`. */
+    retire: () => context.tail?.retire(),
+    /** Gives up the log of the database, or the catalogue's if that is empty; see `SharedTail.release`. */
+    release: async (_database: string) => context.tail?.release(),
     /** See `tokenOf` and `atLeast`. */
     token: (database: string) => tokenOf(context, database),
     atLeast: (database: string, token: string) => atLeast(context, database, token),

@@ -31,6 +31,7 @@ type Own =
   | 'deleteDatabase'
   | 'nodes'
   | 'handOver'
+  | 'release'
   | 'makeCopy'
   | 'copiesElsewhere'
   | 'databasesElsewhere'
@@ -132,6 +133,9 @@ function ofStorage({ catalogue, all, of, nodeOf, backups }: Engines) {
     },
     dropEnded: async (signal) => {
       for (const engine of everything()) await engine.dropEnded(signal);
+    },
+    retire: () => {
+      for (const engine of everything()) engine.retire();
     },
     confirm: async (database) => {
       if (database !== undefined) return of(database).confirm();

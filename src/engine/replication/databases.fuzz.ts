@@ -51,6 +51,16 @@ it(`databases of nodes in a store that fails are what their logs say, in ${runs}
   expect(Math.min(...Object.values(totals)), JSON.stringify(totals)).toBeGreaterThanOrEqual(runs / 4);
 });
 
+it('a look at all logs while the store cannot be asked changes nothing, and is no error', async () => {
+  const store = new SimulatedStore(new Prng(1));
+  const { engine } = await start(store, '0', 1);
+  store.odds = 100;
+  await engine.look();
+  store.odds = 0;
+  expect(engine.node('default')?.role).toBe('owner');
+  await engine.close(0);
+});
+
 async function played(seed: number): Promise<{ told: Told; owners: number; dead: number }> {
   const prng = new Prng(seed);
   const store = new SimulatedStore(prng);

@@ -231,7 +231,7 @@ async function start(server: SimulatedServer, id: string): Promise<Node> {
   let resume = (): void => {};
   let gate = Promise.resolve();
   const log = server.log(() => gate);
-  const node = { id, trouble: null, clockSkewMs: 0 };
+  const node = { id, trouble: null, clockSkewMs: 0, writesVersion: 99 };
   const options = {
     key: null,
     now: () => startTime,

@@ -72,6 +72,8 @@ export class SharedTail {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: Promise<void> | null = null;
   #isClosed = false;
+  /** This node ends, and takes the log no more. */
+  #isRetired = false;
   /** What the last answered look saw. */
   #seen: SharedPosition | null = null;
   /** When the look was sent whose records are all applied, by `performance.now`. */
@@ -208,22 +210,52 @@ export class SharedTail {
     return { from: shared.node, to, address };
   }
 
+  /** This node ends: from now on it takes no log. It keeps what it has. */
+  retire(): void {
+    this.#isRetired = true;
+  }
+
+  /**
+   * Gives the log up between two writes, to whichever node takes it first. Resolves when one has, or after 3 s: later writes
+   * are refused with NoOwner, and nothing of them is stored. Does nothing if another node has the log. Rejects with NoOwner if
+   * the store cannot be asked, and this node has the log then. Only after `retire`.
+   */
+  async release(): Promise<void> {
+    const { shared, log, pipeline } = this.#parts;
+    if (shared.role !== 'owner') return;
+    const { epoch } = log;
+    await pipeline.quiet(async () => {
+      await log.settled();
+      await shared.release(shared.node).catch(unasked);
+    });
+    await this.#isTaken(epoch);
+  }
+
   async #known(): Promise<readonly SharedNode[]> {
     return this.#parts.shared.nodes().catch(unasked);
   }
 
   async #waitForTake(to: string, epoch: number): Promise<void> {
     const { shared } = this.#parts;
+    if (await this.#isTaken(epoch)) return;
+    // Of a node that ends it is any other's.
+    if (this.#isRetired) await shared.release(to).catch(unasked);
+    else if (!(await shared.takeBack(to).catch(unasked))) return;
+    await this.look();
+    throw notMoved(to, 'it did not take the log within 3 s');
+  }
+
+  /** Resolves with true when another node has taken the log since this epoch, with false after `TAKEN_MS`. */
+  async #isTaken(epoch: number): Promise<boolean> {
+    const { shared } = this.#parts;
     const until = performance.now() + TAKEN_MS;
     while (performance.now() < until) {
       const seen = await shared.look().catch(unasked);
       this.#seen = seen;
-      if (seen.epoch > epoch) return;
+      if (seen.epoch > epoch) return true;
       await new Promise((resolve) => setTimeout(resolve, GIVEN_LOOK_MS));
     }
-    if (!(await shared.takeBack(to).catch(unasked))) return;
-    await this.look();
-    throw notMoved(to, 'it did not take the log within 3 s');
+    return false;
   }
 
   /** Ends the looks; resolves when none runs. */
@@ -242,7 +274,10 @@ export class SharedTail {
       return;
     }
     // Together with the tails of other logs, whose looks are one statement then.
-    this.#timer = setTimeout(() => this.#begin(), afterMs - (performance.now() % afterMs));
+    const now = performance.now();
+    // While records come, the owner tells when to look; this is for what it could not tell.
+    const from = afterMs === BUSY_MS ? now + afterMs : now;
+    this.#timer = setTimeout(() => this.#begin(), Math.ceil(from / afterMs) * afterMs - now);
     this.#timer.unref();
   }
 
@@ -308,6 +343,7 @@ export class SharedTail {
 
   async #taken(seen: SharedPosition): Promise<boolean> {
     const { shared, onWarn } = this.#parts;
+    if (this.#isRetired) return false;
     if (!(await shared.own(seen))) return false;
     const isGiven = seen.owner === shared.node;
     const why = isGiven

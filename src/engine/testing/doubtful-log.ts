@@ -36,7 +36,13 @@ export async function doubtfulLog(): Promise<DoubtfulLog> {
       throw new StatementFailed('unknown', 'the connection broke', '');
     },
   };
-  const node = { id: 'node', trouble: null, clockSkewMs: 0, close: () => Promise.resolve() };
+  const node = {
+    id: 'node',
+    trouble: null,
+    clockSkewMs: 0,
+    writesVersion: 99,
+    close: () => Promise.resolve(),
+  };
   const nothing = (): void => {};
   const random = (bytes: number): Uint8Array => new Uint8Array(bytes);
   const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

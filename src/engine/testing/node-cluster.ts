@@ -129,6 +129,8 @@ export interface ClusterNode {
 /** The cluster, and what can be done to it. */
 export class NodeCluster {
   readonly nodes: ClusterNode[] = [];
+  /** What a node said last that ended by itself; null: none did. */
+  ended: string | null = null;
   /** True: any two of the nodes and the server can be cut apart. */
   readonly isSeparated: boolean;
   readonly #network: Network;
@@ -234,10 +236,10 @@ export class NodeCluster {
     }
   }
 
-  /** The number of the node that has the log of `default`; -1: none. */
-  async owner(): Promise<number> {
+  /** The number of the node that has the log of the database; -1: none. */
+  async owner(database: string): Promise<number> {
     const [row] = await this.query(
-      "SELECT n.address FROM corollary.log l JOIN corollary.node n ON n.id = l.owner WHERE l.name = 'default'",
+      `SELECT n.address FROM corollary.log l JOIN corollary.node n ON n.id = l.owner WHERE l.name = '${database}'`,
     );
     return this.#ports.findIndex(
       (port, at) => row?.['address'] === `http://${this.#placeOf(at).host}:${port}`,
@@ -340,8 +342,12 @@ export class NodeCluster {
     });
     let said = '';
     child.stderr.on('data', (bytes: Buffer) => {
-      said = bytes.toString();
-      if (process.env['NODES_LOG'] !== undefined) process.stderr.write(`node ${at}: ${said}`);
+      said = (said + bytes.toString()).slice(-4000);
+      if (process.env['NODES_LOG'] !== undefined) process.stderr.write(`node ${at}: ${bytes.toString()}`);
+    });
+    child.once('exit', (code) => {
+      // One that this process kills ends with a signal, one that it asks to end with 0.
+      if (code !== null && code !== 0) this.ended ??= `node ${at} ended with ${code}: ${said}`;
     });
     const started = await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => null)]);
     if (started === null) throw new Error(`a node ended at its start: ${said}`);

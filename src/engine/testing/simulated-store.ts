@@ -104,7 +104,7 @@ export class SimulatedStore {
   node(id: string, gate: () => Promise<void>, options: PostgresStoreOptions): ShelfNode {
     this.living.add(id);
     this.nodes.add(id);
-    const node = { id, trouble: null, clockSkewMs: 0 };
+    const node = { id, trouble: null, clockSkewMs: 0, writesVersion: 99 };
     return {
       id,
       logs: {

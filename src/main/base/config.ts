@@ -345,7 +345,7 @@ const variables = {
     'REPLICATION_MODE',
     choice(['LEADER', 'FOLLOWER']),
     'LEADER',
-    'Whether this service takes writes or follows another',
+    'Whether this service takes writes or follows another (deprecated: use STORE_URL)',
   ),
   leaderUrl: variable(
     'LEADER_URL',

@@ -29,6 +29,7 @@ import {
 import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
+import type { WriteGate } from './write-gate.ts';
 import { type DatabaseOf, Forwarding, type NeedOf } from './forwarding.ts';
 import { addNodeMessages, messagePath } from './node-messages.ts';
 import { askForBody } from './node-requests.ts';
@@ -49,7 +50,7 @@ export interface HttpApp {
   /** Requests passed on to another node since the start. */
   readonly passedOn: Forwarding['totals'];
   /** Same as `WriteGate.hold`. */
-  holdWrites<Result>(limitMs: number, database: string, step: () => Promise<Result>): Promise<Result>;
+  readonly holdWrites: WriteGate['hold'];
   /** Resolves when no request about the database is being answered here, at the latest after 30 s; ends its streams. */
   whenUnused(database: string): Promise<void>;
 }
@@ -123,7 +124,8 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     traffic,
     passedOn: forwarding?.totals ?? { read: 0, write: 0 },
     whenUnused: (database) => forwarding?.here.whenUnused(database) ?? Promise.resolve(),
-    holdWrites: (limitMs, database, step) => forwarding?.gate.hold(limitMs, database, step) ?? step(),
+    holdWrites: (limitMs, database, step, ifBusy) =>
+      forwarding?.gate.hold(limitMs, database, step, ifBusy) ?? step(),
     secureServer: (secrets) =>
       createSecureServer(secrets, app, host.log, (server) => {
         limitConnections(server, host.log);

@@ -35,6 +35,8 @@ export interface HttpObserver {
 /** What one node tells another. */
 export type NodeMessage =
   | { readonly kind: 'stored' }
+  /** These are not the sender's any more; empty: the catalogue's. */
+  | { readonly kind: 'moved'; readonly databases: readonly string[] }
   | { readonly kind: 'uses'; readonly uses: readonly ToldUses[] }
   | { readonly kind: 'calls'; readonly calls: readonly ToolCallRecord[] }
   | { readonly kind: 'ended'; readonly sessions: readonly string[] }
@@ -56,7 +58,10 @@ export interface NodeHost {
   /** What all nodes share; null: requests are not passed on. */
   readonly secret: string | null;
   readonly staleReadsMs: number;
-  /** Takes what another node tells, and resolves with what it is answered; undefined: nothing. */
+  /**
+   * Takes what another node tells, and resolves with what it is answered; undefined: nothing. Rejects with NotLeader, or
+   * NoOwner if the store cannot be asked.
+   */
   receive(message: NodeMessage): Promise<unknown>;
 }
 

@@ -34,9 +34,14 @@ export class WriteGate {
 
   /**
    * Runs the step while no counted write to the database is under way; later ones wait at `open`. Refuses with Conflict if
-   * those under way do not end within `limitMs`, or while another step of the database runs.
+   * those under way do not end within `limitMs`, unless it is to `go on` then, or while another step of the database runs.
    */
-  async hold<Result>(limitMs: number, database: string, step: () => Promise<Result>): Promise<Result> {
+  async hold<Result>(
+    limitMs: number,
+    database: string,
+    step: () => Promise<Result>,
+    ifBusy: 'refuse' | 'go on' = 'refuse',
+  ): Promise<Result> {
     if (this.#held.has(database)) throw new EngineError('Conflict', 'the log is being moved already');
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {
@@ -44,7 +49,7 @@ export class WriteGate {
     });
     this.#held.set(database, held);
     try {
-      if (!(await this.#idleWithin(limitMs, database)))
+      if (!(await this.#idleWithin(limitMs, database)) && ifBusy === 'refuse')
         throw new EngineError(
           'Conflict',
           `writes are under way that take more than ${limitMs / 1000} s, such as an import. Nothing changed: try again when ` +

@@ -28,6 +28,13 @@ it('an owner tells other nodes to look once for all that it stored meanwhile, an
   await between.receive({ kind: 'calls', calls: [call] });
 });
 
+it('a node that ends knows when other nodes have looked where its logs are', async () => {
+  const { between, looks } = nodeWith('copy', '');
+  const other = await otherNode((message) => between.receive(message));
+  await nodeWith('owner', other.address).between.moved(['a', '']);
+  expect(looks).toEqual(['a', undefined]);
+});
+
 it('a copy tells the owner what was used and called there, in messages of bounded size', async () => {
   const owner = await otherNode();
   const facts = Array.from({ length: 2500 }, (_, n) => [`f1-${n}`, 1, [0]] as const);
@@ -51,12 +58,17 @@ it('a call that no owner takes stays', async () => {
 function nodeWith(role: NodeStatus['role'], address: string, uses: ToldUses[] = []) {
   const sessions = new SessionStore();
   const taken = [[], uses];
+  const looks: (string | undefined)[] = [];
   const between = new BetweenNodes({
     engine: {
       node: () => ({ role, ownerAddress: role === 'copy' ? address : null }) as NodeStatus,
       nodes: async () =>
         ({ log: null, nodes: [{ id: 'other', address, alive: true, self: false }] }) as unknown as NodeList,
-      look: async () => 0,
+      look: async (database) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        looks.push(database);
+        return 0;
+      },
       takeUses: () => taken.shift() ?? [],
       noteUses: () => {},
       databases: async () => ({ databases: [] }),
@@ -67,14 +79,15 @@ function nodeWith(role: NodeStatus['role'], address: string, uses: ToldUses[] = 
     sessions,
   });
   onTestFinished(() => between.close());
-  return { between, sessions };
+  return { between, sessions, looks };
 }
 
-async function otherNode() {
+async function otherNode(receive: (message: NodeMessage) => Promise<unknown> = async () => {}) {
   const messages: NodeMessage[] = [];
   const server = createServer((request, response) => {
-    void json(request).then((message) => {
+    void json(request).then(async (message) => {
       messages.push(message as NodeMessage);
+      await receive(message as NodeMessage);
       response.writeHead(204).end();
     });
   }).listen(0, '127.0.0.1');

@@ -88,6 +88,11 @@ export class BetweenNodes {
     for (const other of this.#others.values()) this.#nudge(other);
   }
 
+  /** This node ends, and other nodes have these logs: resolves when those that can be reached have looked. Never rejects. */
+  async moved(databases: readonly string[]): Promise<void> {
+    await this.#tellAll({ kind: 'moved', databases });
+  }
+
   /** Something was erased: of what the owner of a database erased, nodes without a copy learn by this alone. */
   async erased({
     database,
@@ -139,12 +144,16 @@ export class BetweenNodes {
     return { databases: [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
   }
 
-  /** Takes a message. Rejects with NotLeader for what only the owner takes. */
+  /** Takes a message. Rejects with NotLeader for what only the owner takes, with NoOwner if the store
+   * cannot be asked. */
   async receive(message: NodeMessage): Promise<unknown> {
     const { engine, agents, sessions } = this.#parts;
     switch (message.kind) {
       case 'stored':
         void engine.look();
+        break;
+      case 'moved':
+        await Promise.all(message.databases.map((name) => engine.look(name === '' ? undefined : name)));
         break;
       case 'uses':
         for (const { database } of message.uses) this.#requireOwner(database);
@@ -188,9 +197,12 @@ export class BetweenNodes {
   }
 
   /** Resolves when the nodes that can be reached know. */
-  async #ended(session: string): Promise<void> {
+  #ended(session: string): Promise<void> {
+    return this.#tellAll({ kind: 'ended', sessions: [session] });
+  }
+
+  async #tellAll(message: NodeMessage): Promise<void> {
     await this.#lookForOthers();
-    const message: NodeMessage = { kind: 'ended', sessions: [session] };
     const { messenger } = this.#parts;
     await Promise.all(Array.from(this.#others.values(), ({ address }) => messenger.send(address, message)));
   }

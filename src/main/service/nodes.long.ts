@@ -1,10 +1,12 @@
 /**
- * Three services as processes over one store in a real PostgreSQL server with a synchronous standby, while they are killed,
+ * Three services as processes over one store with several databases in a real PostgreSQL server with a synchronous standby, while they are killed,
  * stopped for longer than their lease, and cut off from the server and from each other, and while the server crashes, loses
  * its connections or its standby, or gives way to it. What clients saw is held against the log.
  *
  * Writers use the client package, and must never get an error; readers ask any node.
  */
+import { once } from 'node:events';
+import { loadavg } from 'node:os';
 import { expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../../client/src/client.ts';
 import { holdAgainstLog, type Seen, shownBy } from '../../engine/testing/hold-against-log.ts';
@@ -23,6 +25,7 @@ const faultKinds = [
   'kill owner',
   'stop',
   'stop owner',
+  'end owner',
   'backends',
   'crash',
   'cancelled waits',
@@ -31,80 +34,127 @@ const faultKinds = [
   'cut from each other',
 ];
 
+/** Each has a log of its own; the nodes that create them are their first owners. */
+const databases = ['default', 'one', 'two'];
+
 it.skipIf(postgresMissing !== null)(
   `${seconds} s of faults lose and invent nothing${postgresNotice}`,
   async () => {
     const cluster = await NodeCluster.start();
     onTestFinished(() => cluster.end());
     const prng = new Prng(Number(process.env['SEED'] ?? 1));
-    const seen: Seen = { writes: [], refused: new Set(), reads: [] };
-    const run = {
-      clock: 0,
-      highest: 0,
-      isOver: false,
-      longestGapMs: 0,
-      lastAckAt: performance.now(),
-      unanswered: 0,
-    };
-    const clients = [1, 2, 3, 4].map((name) => writer(cluster, name, seen, run));
-    const readers = ['default', 'strong', 'token'].map((what) => reader(cluster, what, seen, run));
+    const run: Run = { isOver: false, unanswered: 0 };
+    onTestFinished(() => {
+      run.isOver = true;
+    });
+    const parts = databases.map(partOf);
+    for (const [at, { database }] of parts.entries()) if (at > 0) await create(cluster, at, database);
+    const clients = parts.flatMap((part) => [1, 2].map((name) => writer(cluster, name, part, run)));
+    const readers = parts.flatMap((part) =>
+      ['default', 'strong', 'token'].map((what) => reader(cluster, what, part, run)),
+    );
     const all = Promise.all([...clients, ...readers]);
     all.catch(() => {
       // It fails the test below.
       run.isOver = true;
     });
-    const gaps: Record<string, number[]> = {};
+    const pauses: Record<string, number[]> = {};
     const kinds = faultKinds.filter((kind) => cluster.isSeparated || !kind.startsWith('cut'));
     for (const until = performance.now() + seconds * 1000; performance.now() < until && !run.isOver; ) {
-      run.longestGapMs = 0;
-      run.lastAckAt = performance.now();
+      for (const part of parts) {
+        part.longestPauseMs = 0;
+        part.answeredAt = performance.now();
+      }
       const fault = prng.pick(kinds);
-      await inflict(fault, cluster, prng);
+      const { database } = prng.pick(parts);
+      const beganAt = new Date().toISOString();
+      await inflict(fault, database, cluster, prng);
       await pause(1500);
-      (gaps[fault] ??= []).push(Math.round(Math.max(run.longestGapMs, performance.now() - run.lastAckAt)));
+      const longest = parts.map(({ longestPauseMs, answeredAt }) =>
+        Math.round(Math.max(longestPauseMs, performance.now() - answeredAt)),
+      );
+      (pauses[fault] ??= []).push(Math.max(...longest));
+      const told = { fault, database, beganAt, longest, load: Number(loadavg()[0]?.toFixed(1)) };
+      process.stdout.write(`nodes: ${JSON.stringify(told)}\n`);
+      expect(cluster.ended).toBeNull();
     }
     run.isOver = true;
     await all;
-    const ends = await Promise.all(
-      cluster.nodes.map((_, at) => marksAt(cluster, at, { 'x-consistency': 'strong' })),
-    );
-    const frames = await cluster.query(
-      "SELECT payload FROM corollary.frame f JOIN corollary.log l ON l.id = f.log WHERE l.name = 'default' ORDER BY f.first_sequence",
-    );
-    const payloads = frames.map(({ payload }) => payload as Uint8Array);
-    const [row] = await cluster.query("SELECT epoch FROM corollary.log WHERE name = 'default'");
-    const { writes, reads } = seen;
-    const figures = {
-      writes: writes.length,
-      reads: reads.length,
+    let faults = 0;
+    for (const each of Object.values(pauses)) {
+      each.sort((left, right) => left - right);
+      faults += each.length;
+    }
+    const figures = await Promise.all(parts.map((part) => held(cluster, part)));
+    const told = {
+      seconds,
+      faults,
       readsUnanswered: run.unanswered,
-      epoch: row?.['epoch'],
+      databases: figures,
+      longestPauses: pauses,
     };
-    const longestPauses = Object.fromEntries(
-      Object.entries(gaps).map(([fault, ms]) => [fault, ms.toSorted((left, right) => left - right)]),
-    );
-    process.stdout.write(`nodes: ${JSON.stringify({ ...figures, longestPauses })}\n`);
-    holdAgainstLog('the run', payloads, seen, ends);
-    expect(writes.length).toBeGreaterThan(seconds);
-    expect(reads.length).toBeGreaterThan(seconds / 4);
-    expect(Number(row?.['epoch'])).toBeGreaterThan(2);
+    process.stdout.write(`nodes: ${JSON.stringify(told)}\n`);
+    for (const { writes, reads, epoch } of figures) {
+      expect(writes).toBeGreaterThan(seconds / 3);
+      expect(reads).toBeGreaterThan(seconds / 12);
+      expect(epoch).toBeGreaterThan(1);
+    }
   },
   (seconds + 900) * 1000,
 );
 
 interface Run {
-  clock: number;
-  /** The highest generation of any answer. */
-  highest: number;
   isOver: boolean;
-  longestGapMs: number;
-  lastAckAt: number;
   /** Reads that were 503, or got no answer. */
   unanswered: number;
 }
 
-async function inflict(fault: string, cluster: NodeCluster, prng: Prng): Promise<void> {
-  const owner = fault.endsWith('owner') ? await cluster.owner() : -1;
+/** What clients did with one database. */
+interface Part {
+  readonly database: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly seen: Seen;
+  clock: number;
+  /** The highest generation of any answer. */
+  highest: number;
+  longestPauseMs: number;
+  /** When a write was answered last. */
+  answeredAt: number;
+}
+
+function partOf(database: string): Part {
+  return {
+    database,
+    headers: { ...common, 'x-database': database },
+    seen: { writes: [], refused: new Set(), reads: [] },
+    clock: 0,
+    highest: 0,
+    longestPauseMs: 0,
+    answeredAt: performance.now(),
+  };
+}
+
+async function create({ nodes }: NodeCluster, at: number, name: string): Promise<void> {
+  const created = await post(nodes[at]?.address ?? '', '/databases', { name }, common);
+  expect(created?.status, created?.text).toBe(201);
+}
+
+/** Holds what clients saw of a database against its log. */
+async function held(cluster: NodeCluster, { database, headers, seen }: Part) {
+  const strong = { ...headers, 'x-consistency': 'strong' };
+  const ends = await Promise.all(cluster.nodes.map((_, at) => marksAt(cluster, at, strong)));
+  const frames = await cluster.query(
+    `SELECT payload FROM corollary.frame f JOIN corollary.log l ON l.id = f.log WHERE l.name = '${database}' ORDER BY f.first_sequence`,
+  );
+  const payloads = frames.map(({ payload }) => payload as Uint8Array);
+  const [row] = await cluster.query(`SELECT epoch FROM corollary.log WHERE name = '${database}'`);
+  holdAgainstLog(database, payloads, seen, ends);
+  const { writes, reads } = seen;
+  return { database, writes: writes.length, reads: reads.length, epoch: Number(row?.['epoch']) };
+}
+
+async function inflict(fault: string, database: string, cluster: NodeCluster, prng: Prng): Promise<void> {
+  const owner = fault.endsWith('owner') ? await cluster.owner(database) : -1;
   const at = owner >= 0 ? owner : prng.below(cluster.nodes.length);
   const child = cluster.nodes[at]?.process;
   switch (fault) {
@@ -112,6 +162,10 @@ async function inflict(fault: string, cluster: NodeCluster, prng: Prng): Promise
     case 'kill owner':
       child?.kill('SIGKILL');
       await pause(3000 + prng.below(3000));
+      return cluster.restart(at);
+    case 'end owner':
+      child?.kill('SIGTERM');
+      await once(child ?? process, 'exit');
       return cluster.restart(at);
     case 'stop':
     case 'stop owner':
@@ -140,32 +194,40 @@ async function inflict(fault: string, cluster: NodeCluster, prng: Prng): Promise
   }
 }
 
-async function writer({ nodes }: NodeCluster, name: number, seen: Seen, run: Run): Promise<void> {
+async function writer({ nodes }: NodeCluster, name: number, part: Part, run: Run): Promise<void> {
+  const { database, seen } = part;
   const addresses = nodes.map(({ address }) => address);
   const [first = '', ...others] = [...addresses.slice(name % 3), ...addresses.slice(0, name % 3)];
-  const client = createClient({ url: [first, ...others], tenant: 'default', key: clusterKey, retryMs });
+  const client = createClient({
+    url: [first, ...others],
+    database,
+    tenant: 'default',
+    key: clusterKey,
+    retryMs,
+  });
   for (let number = 0; !run.isOver; number++) {
     const mark = `c${name}_${number}`;
-    const began = ++run.clock;
+    const began = ++part.clock;
     const { generation } = await client.assertFact({ predicate: 'w', args: [mark] });
-    seen.writes.push({ mark, began, ended: ++run.clock, generation });
-    run.highest = Math.max(run.highest, generation);
+    seen.writes.push({ mark, began, ended: ++part.clock, generation });
+    part.highest = Math.max(part.highest, generation);
     const now = performance.now();
-    run.longestGapMs = Math.max(run.longestGapMs, now - run.lastAckAt);
-    run.lastAckAt = now;
-    await pause(50);
+    part.longestPauseMs = Math.max(part.longestPauseMs, now - part.answeredAt);
+    part.answeredAt = now;
+    await pause(100);
   }
 }
 
-async function reader(cluster: NodeCluster, what: string, seen: Seen, run: Run): Promise<void> {
+async function reader(cluster: NodeCluster, what: string, part: Part, run: Run): Promise<void> {
   while (!run.isOver) {
     // What any answer has shown before: a copy may show a write before its owner has answered it.
-    const latest = run.highest;
-    const headers: Record<string, string> = {};
+    const latest = part.highest;
+    const headers: Record<string, string> = { ...part.headers };
     let least = what === 'strong' ? latest : 0;
     if (what === 'strong') headers['x-consistency'] = 'strong';
     if (what === 'token') {
-      const first = await called(cluster, '/ask', { text: 'w(none)' }, { 'x-consistency': 'strong' });
+      const strong = { ...part.headers, 'x-consistency': 'strong' };
+      const first = await called(cluster, '/ask', { text: 'w(none)' }, strong);
       const token = first?.headers.get('x-token') ?? null;
       if (token !== null) headers['x-at-least'] = token;
       if (token !== null) least = Number(token.split('.')[1]);
@@ -174,10 +236,10 @@ async function reader(cluster: NodeCluster, what: string, seen: Seen, run: Run):
     if (answer === null) run.unanswered++;
     else {
       const { results, generation } = JSON.parse(answer.text) as { results: string[]; generation: number };
-      run.highest = Math.max(run.highest, generation);
-      seen.reads.push({ shown: shownBy(results), generation, least, what });
+      part.highest = Math.max(part.highest, generation);
+      part.seen.reads.push({ shown: shownBy(results), generation, least, what });
     }
-    await pause(300);
+    await pause(900);
   }
 }
 
@@ -232,7 +294,7 @@ async function post(
   try {
     const response = await fetch(`${address}${path}`, {
       method: 'POST',
-      headers: { ...common, 'content-type': 'application/json', ...headers },
+      headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(15_000),
     });

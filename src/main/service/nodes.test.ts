@@ -255,6 +255,47 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     expect([node?.role, node?.owned]).toEqual(['owner', 1]);
   });
 
+  it('an owner that ends gives up what it cannot give, before what is under way has ended', async () => {
+    const patient = {
+      finishMs: 600_000,
+      cancelMs: 100,
+      disconnectMs: 100,
+      lastSnapshotByMs: 100,
+      allMs: 600_000,
+    };
+    const [owner, copy] = await nodes(2, { endLimits: patient });
+    // Which has not told that it follows.
+    await query(
+      `CREATE FUNCTION reading() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.problem = 'It reads.'; RETURN NEW; END $$`,
+    );
+    await query(
+      'CREATE TRIGGER reading BEFORE UPDATE ON corollary.node FOR EACH ROW EXECUTE FUNCTION reading()',
+    );
+    await expect
+      .poll(async () => (await listOf(owner)).nodes.every(({ problem }) => problem !== null))
+      .toBe(true);
+    const slow = slowImport(owner);
+    // It is under way, so the log cannot be moved.
+    await expect.poll(async () => (await moveTo(copy, owner, (await listOf(owner)).nodes)).status).toBe(409);
+    services.splice(services.indexOf(owner), 1);
+    const ended = owner.close();
+    const answers = new Set<number>();
+    await expect
+      .poll(async () => {
+        const { status } = await copy.call('POST', '/tell', fact('b'));
+        answers.add(status);
+        return status;
+      })
+      .toBe(200);
+    // On a slow machine it waited too long once; never is it unknown what was stored.
+    expect(answers).not.toContain(504);
+    expect((await listOf(copy)).databases.map((each) => each.owner)).toEqual([
+      idOf((await listOf(copy)).nodes, copy),
+    ]);
+    await slow.end();
+    await ended;
+  });
+
   it('X-Route: direct, and a request that another node passed on, are 421 at a copy', async () => {
     const [owner, copy] = await nodes(2);
     const direct = await copy.call('POST', '/tell', fact('a'), { headers: { 'x-route': 'direct' } });
@@ -460,8 +501,12 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     return at.call<LogMoved>('POST', '/admin/nodes/move', { to });
   }
 
-  async function nodes(count: number): Promise<[ServiceUnderTest, ServiceUnderTest, ...ServiceUnderTest[]]> {
-    for (let started = 0; started < count; started++) services.push(await startServiceUnderTest(environment));
+  async function nodes(
+    count: number,
+    options: Parameters<typeof startServiceUnderTest>[1] = {},
+  ): Promise<[ServiceUnderTest, ServiceUnderTest, ...ServiceUnderTest[]]> {
+    for (let started = 0; started < count; started++)
+      services.push(await startServiceUnderTest(environment, options));
     return services as [ServiceUnderTest, ServiceUnderTest, ...ServiceUnderTest[]];
   }
 

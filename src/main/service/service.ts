@@ -75,7 +75,7 @@ import {
   handOverMs,
 } from './ending.ts';
 import { BetweenNodes } from './between-nodes.ts';
-import { LogMoves } from './log-moves.ts';
+import { LogMoves, moveDrainMs } from './log-moves.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
 import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -178,7 +178,10 @@ class RunningService implements Service, ServiceState {
   #betweenNodes: BetweenNodes | null = null;
   readonly #moves = new LogMoves({
     engine: () => this.engine,
-    holdWrites: (database, step) => this.#holdWrites(database, step),
+    holdWrites: (...held) => present(this.#http, 'it listens').holdWrites(...held),
+    tellOthers: async (databases) => this.#betweenNodes?.moved(databases),
+    onNotGiven: (error) =>
+      this.#log.info({ err: error }, 'a log was not given to another node before the end'),
   });
   /** null: this service leads, or is starting. */
   #following: FollowerLoop | null = null;
@@ -378,19 +381,7 @@ class RunningService implements Service, ServiceState {
 
   /** Runs the step while no write to the database is answered here. */
   #holdWrites<Result>(database: string, step: () => Promise<Result>): Promise<Result> {
-    return present(this.#http, 'it listens').holdWrites(drainMs, database, step);
-  }
-
-  /** Lets other nodes have the logs, if they can, so that writes go on while this one ends. */
-  async #giveLogs(): Promise<void> {
-    const node = this.#engine?.node() ?? null;
-    if (this.#phase !== 'ready' || node === null || (node.role === 'copy' && node.owned === 0)) return;
-    try {
-      await this.#moves.giveAll();
-    } catch (error) {
-      // It is given up at the end, and another node takes it then.
-      this.#log.info({ err: error }, 'a log was not given to another node before the end');
-    }
+    return present(this.#http, 'it listens').holdWrites(moveDrainMs, database, step);
   }
 
   /** Listens; every call except health and metrics is refused until the engine is open. */
@@ -645,7 +636,7 @@ class RunningService implements Service, ServiceState {
     const startedAt = performance.now();
     const { allMs, lastSnapshotByMs } = this.#endLimits;
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
-    await endsWithin(handOverMs, this.#giveLogs());
+    if (this.#phase === 'ready') await endsWithin(handOverMs, this.#moves.giveAll());
     this.#phase = 'closing';
     this.#ending.abort();
     await this.#metricsHistory.close();
@@ -654,6 +645,7 @@ class RunningService implements Service, ServiceState {
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
       await finishCalls(this.#http.activity, this.#endLimits, performance.now() - startedAt);
+      await endsWithin(left(allMs), this.#moves.toldOthers());
       const { disconnectMs } = this.#endLimits;
       await Promise.all([
         disconnect(this.#http.app, disconnectMs),
@@ -766,9 +758,6 @@ const connecting = {
   lastContactAt: null,
   lastError: null,
 } as const;
-
-/** Writes that are under way may take this long to end before the log is moved; others wait. */
-const drainMs = 1000;
 
 /** A node that shows nothing older is fresh. */
 const freshMs = 2000;
