@@ -422,7 +422,8 @@ export class PostgresStore implements FrameStore {
         return totals();
       },
       onDemoted: () => {},
-      report: () => ({ staleMs: 0, usedBytes: null, memoryBytes: null, problem: null }),
+      report: () => ({ staleMs: 0, problem: null }),
+      memory: () => ({ usedBytes: null, memoryBytes: null }),
       nodes: () => this.#log.nodes(),
       ownedSince: () => this.#log.beganAt(this.#row.epoch),
       give: (to) => this.#give(to),

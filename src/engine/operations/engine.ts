@@ -35,7 +35,7 @@ import { forgetEntity } from '../history/erasures.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import { rule, validateRules } from './questions.ts';
-import { momentWindowReads, windowReads } from './windowing.ts';
+import { momentWindowReads, windowForText, windowReads } from './windowing.ts';
 import { anyConclusion, asking, movesWithThePast, reading, readings } from './readings.ts';
 
 /** The other operations by name: each is a function of the engine's context, the caller and the input. */
@@ -173,14 +173,22 @@ export type Engine = ReturnType<typeof engineOver>;
 function windowing(context: EngineContext) {
   const { windows } = context;
   const present = windowReads(context, context.newId);
+  const optimizeContext = (
+    caller: Caller,
+    input: OptimizeInput,
+    leftOut: LeftOutFacts | null = null,
+  ): Promise<ContextWindow> => {
+    const reads = caller.moment === undefined ? present : momentWindowReads(context);
+    return windows.optimizeContext(reads, caller, input, leftOut);
+  };
   return {
-    optimizeContext(
-      caller: Caller,
-      input: OptimizeInput,
-      leftOut: LeftOutFacts | null = null,
-    ): Promise<ContextWindow> {
-      const reads = caller.moment === undefined ? present : momentWindowReads(context);
-      return windows.optimizeContext(reads, caller, input, leftOut);
+    optimizeContext,
+    /** `optimizeContext`, of which a long one may be text where nothing else is done with it here. */
+    async optimizeContextForText(caller: Caller, input: OptimizeInput): Promise<ContextWindow | JsonText> {
+      const isKept = input.sessionId !== null || input.format === 'text' || caller.moment !== undefined;
+      return isKept
+        ? optimizeContext(caller, input)
+        : windowForText(context, context.newId, caller, input);
     },
     diffContext: (caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> =>
       windows.diffContext(present, caller, input),

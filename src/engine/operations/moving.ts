@@ -2,8 +2,8 @@
  * Reads that can move to a reasoning thread.
  *
  * Such a read begins here. If it takes long, or reads of its shape did, it begins again on the thread, where the task of
- * its name does the same over the copy. The facts that it used are noted here. It waits for no copy: without one it goes on here
- * while what it reaches is copied for those after it.
+ * its name does the same over the copy. The facts that it used are noted here. It waits for no copy of many facts:
+ * without one it goes on here while what it reaches is copied for those after it.
  */
 import type { Caller } from '../base/caller.ts';
 import { JsonText } from '../base/json-text.ts';
@@ -17,7 +17,7 @@ import type { FactRow } from '../store/fact-store.ts';
 import type { ReadingEngine } from './engine-context.ts';
 
 /** A read of this kind, here and elsewhere. */
-interface Movable<Kind extends keyof RemoteReads, Result> {
+export interface Movable<Kind extends keyof RemoteReads, Result> {
   readonly kind: Kind;
   readonly input: RemoteReads[Kind];
   /** Equal for reads that take about as long. */
@@ -64,6 +64,23 @@ export function hereOrThere<Kind extends keyof RemoteReads, Result>(
   });
 }
 
+/** Reads here or on a reasoning thread, which writes a long answer as text. */
+export function rankedAsText<Kind extends keyof RemoteReads, Result>(
+  engine: ReadingEngine,
+  caller: Caller,
+  limits: ReadLimits,
+  read: Movable<Kind, Result>,
+): Promise<Result | JsonText> {
+  return begun<Kind, Result | JsonText>(
+    engine,
+    caller,
+    limits,
+    read,
+    rankingFactor,
+    async ({ value }) => value as Result | JsonText,
+  );
+}
+
 /** Reads here or on a reasoning thread, whose answer is parsed in slices. */
 export function rankedHereOrThere<Kind extends keyof RemoteReads, Answer, Result>(
   engine: ReadingEngine,
@@ -90,17 +107,17 @@ async function begun<Kind extends keyof RemoteReads, Result>(
   if (threads === null || caller.transaction !== null) return stay();
   const evicts = factor === 1;
   const isHeavy = threads.isHeavy(caller, shape);
-  if (threads.afterMs > 0 && !(isHeavy && threads.hasTaken(caller, reach))) {
+  if (threads.afterMs > 0 && !(isHeavy && threads.isAtHand(caller, reach))) {
     let pinned: ReadContext | null = null;
-    /** It stays here, and there is a copy for others, or it is being made. */
+    /** It has done too much to do it again, and there is a copy for those after it, or it is being made. */
     let isSettled = false;
     const isDue = (workedMs: number): boolean => {
       if (isSettled || pinned === null) return false;
-      const hasTaken = threads.hasTaken(caller, reach);
-      if (hasTaken && workedMs < threads.untilMs) return true;
-      if (workedMs < threads.afterMs * factor) return false;
+      const isAtHand = threads.isAtHand(caller, reach);
+      const isEarly = workedMs < threads.untilMs;
+      if (isEarly || workedMs < threads.afterMs * factor) return isEarly && isAtHand;
       threads.noteHeavy(caller, shape);
-      isSettled = hasTaken || threads.copyAhead(caller, pinned, { reach, evicts });
+      isSettled = isAtHand || threads.copyAhead(caller, pinned, { reach, evicts });
       return false;
     };
     const handOver = { afterMs: threads.afterMs, isDue };

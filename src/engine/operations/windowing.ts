@@ -3,6 +3,7 @@
  * copy of all facts of the tenant with their uses, so they begin there later than other reads.
  */
 import type { Caller } from '../base/caller.ts';
+import type { JsonText } from '../base/json-text.ts';
 import type { ContextWindow, OptimizeInput } from '../contract/context.ts';
 import { windowTimeoutMs } from '../contract/fields.ts';
 import type { Recalled, RecallInput } from '../contract/memory.ts';
@@ -20,33 +21,58 @@ import { recallFor } from '../window/recall-query.ts';
 import { contextWindow } from '../window/window.ts';
 import type { WindowReads } from '../window/windows.ts';
 import type { EngineContext, ReadingEngine } from './engine-context.ts';
-import { objectOf, rankedHereOrThere } from './moving.ts';
+import { type Movable, objectOf, rankedAsText, rankedHereOrThere } from './moving.ts';
 
 /** Windows of what the engine reads. */
 export function windowReads(engine: ReadingEngine, newId: () => string): WindowReads {
   return (caller, input, leftOut, done) => {
-    const { goals: given, query, includeInferred } = input;
-    const limits = limitsOf(input);
-    const windowId = newId();
-    const here = async (context: ReadContext) =>
-      done(await contextWindow(context, input, () => windowId, leftOut), context);
-    const goals = (given ?? []).map((goal) => ({ ...goal, naf: false }));
-    const derives = includeInferred || query !== null || goals.length > 0;
+    const wanted = { input, windowId: newId(), leftOut };
+    const read = movableWindow(wanted, async (window, context) => done(window, context));
     const { live } = engine;
-    return live.asQuestion(caller, limits, (timed) =>
-      derives
+    return live.asQuestion(caller, limitsOf(input), (timed) =>
+      derives(input)
         ? rankedHereOrThere(engine, caller, timed, {
-            kind: 'window',
-            input: { input, windowId, leftOut },
-            shape: shapeOfQuestion(input, goals, kindOf('window', input)),
-            about: null,
-            reach: (now) => ranked(now, query, [...relationsRead(goals), ...inferredIn(now, input)]),
-            here,
+            ...read,
             taken: (window: ContextWindow, { context }) => done(window, context),
           })
-        : live.reading(caller, timed, here),
+        : live.reading(caller, timed, read.here),
     );
   };
+}
+
+/** A window of the present that no session keeps. It may come from a reasoning thread, a long one as text. */
+export function windowForText(
+  engine: ReadingEngine,
+  newId: () => string,
+  caller: Caller,
+  input: OptimizeInput,
+): Promise<ContextWindow | JsonText> {
+  const read = movableWindow({ input, windowId: newId(), leftOut: null }, async (window) => window);
+  const { live } = engine;
+  return live.asQuestion<typeof defaultLimits, ContextWindow | JsonText>(caller, limitsOf(input), (timed) =>
+    derives(input) ? rankedAsText(engine, caller, timed, read) : live.reading(caller, timed, read.here),
+  );
+}
+
+function movableWindow<Result>(
+  wanted: RemoteWindow,
+  done: (window: ContextWindow, context: ReadContext) => Promise<Result>,
+): Movable<'window', Result> {
+  const { input, windowId, leftOut } = wanted;
+  const goals = (input.goals ?? []).map((goal) => ({ ...goal, naf: false }));
+  return {
+    kind: 'window',
+    input: wanted,
+    shape: shapeOfQuestion(input, goals, kindOf('window', input)),
+    about: null,
+    reach: (now) => ranked(now, input.query, [...relationsRead(goals), ...inferredIn(now, input)]),
+    here: async (context) =>
+      done(await contextWindow(context, input, () => windowId, leftOut), context),
+  };
+}
+
+function derives({ goals, query, includeInferred }: OptimizeInput): boolean {
+  return includeInferred || query !== null || (goals ?? []).length > 0;
 }
 
 /** Windows of the moment that the caller names: by the thread that has a copy of the past, else here. */

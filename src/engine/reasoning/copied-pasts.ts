@@ -85,6 +85,7 @@ export class CopiedPasts {
               ...this.#said(id, past),
               parts,
               used: new Int32Array(),
+              goals: [],
               conclusions: [],
               weight: 'unknown',
             },

@@ -75,6 +75,8 @@ export class CopiedTenant {
   readonly #conclusionsSaid = new Map<string, string>();
   /** What questions derived in tables of their own, by their readers. */
   readonly #keptFor = new WeakMap<PinnedReader, Derived[]>();
+  /** Relations that questions asked about, also those that a read implies, by their readers. */
+  readonly #askedBy = new WeakMap<PinnedReader, Set<string>>();
   readonly #slices: Slices;
 
   constructor(
@@ -94,6 +96,9 @@ export class CopiedTenant {
     this.reasoner.onKept = (of, rows, reader) => {
       const { count, dead } = rows;
       this.#keptFor.get(reader)?.push({ of, rows, count, dead });
+    };
+    this.reasoner.onAsked = (relations, reader) => {
+      for (const each of relations) this.#askedBy.get(reader)?.add(each);
     };
   }
 
@@ -158,7 +163,13 @@ export class CopiedTenant {
     this.#generation = generation;
     const reader = this.reasoner.reader(generation, time);
     this.#keptFor.set(reader, []);
+    this.#askedBy.set(reader, new Set());
     return reader;
+  }
+
+  /** These goals, and the relations that the read of this reader asked about. */
+  goalsOf(goals: readonly string[], reader: PinnedReader): string[] {
+    return [...new Set([...goals, ...(this.#askedBy.get(reader) ?? [])])];
   }
 
   /** Call it when a question has ended. */

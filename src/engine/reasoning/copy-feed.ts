@@ -42,12 +42,23 @@ const metadataInMessage = 256;
 const endsInMessage = 256;
 /** Changes that wait for the next question; if there are more, the copy is dropped. */
 const maxWaitingChanges = 100_000;
-/** Changes that can be posted before a question without delaying it. */
-const maxPromptChanges = 1024;
+/** Rows that cross in a few milliseconds: a question may wait for so many. */
+const maxPromptRows = 10_000;
+/** A change takes as long as so many rows of a relation. */
+const rowsOfChange = 10;
 /** So many times as long as a slice takes, others run before the next one, if a copy is made beside questions. */
 const turnsOfOthers = 25;
 /** Relations without facts that questions named. */
 const maxAbsentRelations = 10_000;
+
+/** True if a question that reaches this does not wait for much of a copy; `feed` null: there is none. */
+export function isAtHand(feed: CopyFeed | null, tenant: TenantState, reached: Reached): boolean {
+  if (feed !== null) return feed.rowsLacking(reached) <= maxPromptRows;
+  const { facts } = tenant;
+  let rows = reached.salience === true ? facts.numbers.count : 0;
+  for (const key of reached.relations) rows += facts.relations.get(key)?.count ?? 0;
+  return rows <= maxPromptRows;
+}
 
 /**
  * The serving thread's end of the copy of one tenant's facts on a reasoning thread.
@@ -183,12 +194,14 @@ export class CopyFeed implements MemoryHolder {
     this.#hasSalience ||= salience;
   }
 
-  /** True if the thread has nearly all of what is reached, so that a question does not wait for more than a few changes. */
-  hasTaken({ relations, salience = false }: Reached): boolean {
-    if (this.isDropped || this.#changed.size > maxPromptChanges || (salience && !this.#hasSalience))
-      return false;
-    for (const key of relations) if (this.#relations.get(key)?.isTaken !== true) return false;
-    return true;
+  /** Rows that the thread has yet to take in of what is reached, about. */
+  rowsLacking({ relations, salience = false }: Reached): number {
+    const { facts } = this.tenant;
+    let rows = rowsOfChange * this.#changed.size;
+    if (salience && !this.#hasSalience) rows += facts.numbers.count;
+    for (const key of relations)
+      if (this.#relations.get(key)?.isTaken !== true) rows += facts.relations.get(key)?.count ?? 0;
+    return rows;
   }
 
   /** `follow` for a question that waits for it: what others copy beside questions is copied at once from now on. */

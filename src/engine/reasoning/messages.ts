@@ -106,7 +106,7 @@ export interface RemoteQuestion {
   readonly generation: number;
   readonly time: number;
   readonly task: RemoteTask;
-  /** The relations whose conclusions become known with the answer. */
+  /** Relations whose conclusions become known with the answer, beside those that it asks about itself. */
   readonly goals: readonly string[];
   readonly timeoutMs: number;
   readonly maxDerivations: number;
@@ -300,6 +300,8 @@ export type ThreadReply =
       readonly parts: readonly Uint8Array[];
       /** Numbers of the facts that it used. */
       readonly used: Int32Array;
+      /** The relations whose conclusions become known with it: those of the question, and those that it implied. */
+      readonly goals: readonly string[];
       readonly conclusions: readonly RemoteConclusions[];
       /** Whether it was derived in less time than a question has on the serving thread; unknown: it was known already. */
       readonly weight: 'light' | 'heavy' | 'unknown';

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { TextFormatName } from '../read/export-formats.ts';
+import { JsonText } from '../base/json-text.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
 import { optimizeInputSchema } from '../contract/context.ts';
 import { aliasInputSchema } from '../contract/entities.ts';
@@ -137,15 +138,23 @@ for (const [what, read] of Object.entries(moving))
     }
   });
 
-test('a read that takes long moves, and reads of its shape go there at once', async () => {
+test('a read of many facts stays while they are copied, or once it has done much, and the next of its shape goes there at once', async () => {
   const { session, threads } = await open();
   threads.afterMs = 0.001;
+  threads.untilMs = 0;
   await session.tellAll(Array.from({ length: 60_000 }, (_, at) => `item(i${at})`));
   expect(await session.query('item(?x)', { limit: 2 })).toHaveLength(2);
   await vi.waitFor(() => expect(threads.ahead).toBe(1), { timeout: 60_000, interval: 1 });
   expect(threads.asked).toBe(0);
+  expect(await session.query('item(?x)', { limit: 2, unscoped: true })).toHaveLength(2);
+  expect(threads.asked).toBe(0);
   expect(await session.query('item(?y)', { limit: 3 })).toHaveLength(3);
   expect(threads.asked).toBe(1);
+  // More changes than a question waits for.
+  await session.tellAll(Array.from({ length: 2000 }, (_, at) => `item(j${at})`));
+  expect(await session.query('item(?x)', { limit: 5 })).toHaveLength(5);
+  expect(threads.asked).toBe(1);
+  await vi.waitFor(() => expect(threads.ahead).toBe(2), { timeout: 60_000, interval: 1 });
   // Even this one may take more than a slice if the machine is busy.
   threads.afterMs = 60_000;
   expect(await session.query('edge(?x, ?y)')).toHaveLength(8);
@@ -225,4 +234,24 @@ test('a query in a transaction stays here', async () => {
   const { id } = await session.engine.begin(session.caller);
   expect(await session.as({ transaction: id }).query('edge(?x, ?y)')).toHaveLength(8);
   expect(threads.asked).toBe(0);
+});
+
+test('a long window is sent as the thread wrote it, unless a session keeps it or it is wanted as lines', async () => {
+  const { session, threads } = await open();
+  const { engine, caller } = session;
+  await session.tellAll(chainOf(200));
+  const asked = async (fields: Fields): Promise<unknown> =>
+    engine.optimizeContextForText(
+      caller,
+      optimizeInputSchema.parse({ goals: [{ predicate: 'path', args: ['n0', '?y'] }], maxFacts: 300, ...fields }),
+    );
+  const text = await asked({});
+  expect(threads.asked).toBe(1);
+  expect(text).toBeInstanceOf(JsonText);
+  threads.afterMs = Number.POSITIVE_INFINITY;
+  expect(written((text as JsonText).value())).toBe(written(await asked({})));
+  threads.afterMs = 0;
+  expect(await asked({ sessionId: 'one' })).not.toBeInstanceOf(JsonText);
+  expect(await asked({ format: 'text' })).not.toBeInstanceOf(JsonText);
+  expect(threads.asked).toBe(3);
 });

@@ -182,7 +182,8 @@ export class ReasoningThread {
         { copied, context: { database, tenant, reasoner, reader, pacer }, send },
         task.input,
       );
-      const conclusions = goals.length === 0 ? [] : copied.conclusions(goals, reader);
+      const known = copied.goalsOf(goals, reader);
+      const conclusions = known.length === 0 ? [] : copied.conclusions(known, reader);
       // Tables of earlier questions may be what made it fast; one that rests on none is always as fast.
       const isAfresh = pacer.derivations > 0 || goals.length === 0;
       const weight = pacer.workedMs >= lightMs ? 'heavy' : isAfresh ? 'light' : 'unknown';
@@ -193,7 +194,7 @@ export class ReasoningThread {
       }
       const facts = Int32Array.from(used, ({ relation, row }) => relation.number[row] as number);
       const transfer = [facts, ...parts].map(({ buffer }) => buffer as ArrayBuffer);
-      post({ kind: 'answer', ...saidOf(id, copied), parts, used: facts, conclusions, weight }, transfer);
+      post({ kind: 'answer', ...saidOf(id, copied), parts, used: facts, goals: known, conclusions, weight }, transfer);
     } catch (error) {
       post({ ...saidOf(id, copied), ...replyOf(pacer.withElapsed(error), signal) }, []);
     } finally {

@@ -13,7 +13,7 @@ import type {
 } from '../session/read-context.ts';
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
-import { CopyFeed, type Reached, unlimited } from './copy-feed.ts';
+import { CopyFeed, isAtHand, type Reached, unlimited } from './copy-feed.ts';
 import { HeavyShapes } from './heavy-shapes.ts';
 import { StartAttempts } from './start-attempts.ts';
 import { Pieces, type PieceTaker } from './pieces.ts';
@@ -150,7 +150,6 @@ interface Sent {
   readonly feed: CopyFeed;
   readonly now: ReadContext;
   readonly reached: Reached;
-  readonly goals: readonly string[];
   readonly reply: Promise<ThreadReply | Ending>;
   readonly pieces: Pieces | null;
 }
@@ -164,7 +163,7 @@ export class AnswerLost extends Error {
 }
 
 /** What a task came to. `hasBegun`: some of its answer was taken. */
-interface Replied extends Pick<Sent, 'now' | 'goals'> {
+interface Replied extends Pick<Sent, 'now'> {
   readonly reply: ThreadReply | Ending;
   readonly hasBegun: boolean;
 }
@@ -271,16 +270,15 @@ export class ReasoningThreads implements FactCopies {
     if (tenant !== undefined) this.#heavy.add(tenant, shape);
   }
 
-  /** True if the tenant's thread has the facts that the question reaches, so that it does not wait for a copy. */
-  hasTaken(caller: Caller, reach: Posted['reach']): boolean {
-    const feed = this.#feedOf(this.#tenantOf(caller));
-    if (feed === null) return false;
+  /** True if the tenant's thread is there, and has all but a few of the facts that the question reaches. */
+  isAtHand(caller: Caller, reach: Posted['reach']): boolean {
+    const tenant = this.#tenantOf(caller);
+    if (tenant === undefined || !this.isThere(caller)) return false;
     const reached = reach(this.#parts.liveOf(caller.database).pin(caller, defaultLimits));
-    return reached !== null && feed.hasTaken(reached);
+    return reached !== null && isAtHand(this.#feedOf(tenant), tenant, reached);
   }
 
-  #feedOf(tenant: TenantState | undefined): CopyFeed | null {
-    if (tenant === undefined) return null;
+  #feedOf(tenant: TenantState): CopyFeed | null {
     for (const thread of this.#threads) {
       const feed = thread?.feeds.get(tenant);
       if (feed !== undefined) return feed;
@@ -356,14 +354,14 @@ export class ReasoningThreads implements FactCopies {
     for (let ends = 0; ends < maxStarts; ) {
       const replied = await this.#asked(caller, context, question);
       if (replied === null) return null;
-      const { reply, now, goals } = replied;
+      const { reply, now } = replied;
       if (typeof reply === 'string') {
         if (replied.hasBegun) throw new AnswerLost();
         if (this.#starts.arePaused) return null;
         if (reply === 'ended') ends++;
         continue;
       }
-      const taken = await this.#taken(reply, now, goals);
+      const taken = await this.#taken(reply, now);
       if (question.shape !== null) this.#heavy.weighed(context.tenant, question.shape, taken.weight);
       return { ...taken, context: now };
     }
@@ -382,14 +380,14 @@ export class ReasoningThreads implements FactCopies {
     this.#waiting += waits;
     const sent = await this.#sent(caller, context, posted).finally(() => (this.#waiting -= waits));
     if (sent === null) return null;
-    const { thread, feed, now, goals, pieces } = sent;
+    const { thread, feed, now, pieces } = sent;
     try {
       const reply = await sent.reply;
       if (typeof reply !== 'string') this.#noteReply(feed, thread, reply, now);
       if (typeof reply !== 'string' && reply.kind === 'answer') feed.noteTaken(sent.reached);
       // What is being taken is taken whole, before anything else may follow it.
       else await pieces?.taken();
-      return { reply, now, goals, hasBegun: pieces?.hasBegun === true };
+      return { reply, now, hasBegun: pieces?.hasBegun === true };
     } finally {
       feed.users--;
       // Made for exports alone, it is of use to nobody until the next one.
@@ -468,7 +466,7 @@ export class ReasoningThreads implements FactCopies {
         feed.isAsked ||= posted.stream === undefined;
         posted.stream?.begun(now);
         const replied = this.#reply(thread, feed, caller, now, { ...posted, goals });
-        return { thread, feed, now, reached, goals, ...replied };
+        return { thread, feed, now, reached, ...replied };
       }
       const more = feed.bytesOf(relations);
       memory.use(feed, feed.bytes);
@@ -712,11 +710,10 @@ export class ReasoningThreads implements FactCopies {
   async #taken(
     reply: ThreadReply,
     now: ReadContext,
-    goals: readonly string[],
   ): Promise<{ value: unknown; used: Int32Array; weight: Reply['weight'] }> {
     if (reply.kind !== 'answer') throw errorOf(reply);
     // Rows that tables here have too are known from now on, as if the question had been asked here.
-    if (now.reasoner.program === now.reader.program) now.reasoner.noteAsked(goals);
+    if (now.reasoner.program === now.reader.program) now.reasoner.noteAsked(reply.goals);
     await this.#takeConclusions(reply.conclusions, now);
     const { parts, used, weight } = reply;
     const text = new JsonText(parts);

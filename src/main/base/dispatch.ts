@@ -386,10 +386,20 @@ function assertOutput(name: OperationName, caller: Caller, output: unknown): voi
   const outcome = (isPending ? pendingSchema : spec.output).safeParse(output);
   assert(outcome.success, `the answer of ${name} is not of its schema: ${outcome.error?.message ?? ''}`);
 }
+/** Operations whose long answers may be text. */
+type TextOperation =
+  | 'ask'
+  | 'aggregate'
+  | 'explain'
+  | 'optimizeContext'
+  | 'plan'
+  | 'query'
+  | 'trace'
+  | 'whatIf';
 type Output<Name extends OperationName> =
   | OperationOutput<Name>
   | (Operations[Name] extends { transaction: 'write' } ? Pending : never)
-  | (Name extends 'ask' | 'aggregate' | 'explain' | 'plan' | 'query' | 'trace' | 'whatIf' ? JsonText : never);
+  | (Name extends TextOperation ? JsonText : never);
 type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
   ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
   : Operations[Name] extends { stream: 'lines' }

@@ -28,6 +28,7 @@ import {
   declarationToStore,
   type Engine,
   EngineError,
+  JsonText,
   type TransactionWrites,
 } from '../../engine/index.ts';
 import { type CheckedInput, type Handlers, requireRuleChange } from '../base/dispatch.ts';
@@ -174,8 +175,10 @@ function handlersOf(service: ServiceState): Handlers {
     consolidate: (caller, { body }) => service.engine.consolidate(caller, body),
     restore: (caller, { body }) => service.engine.restore(caller, body),
     decay: (caller, { body }) => service.engine.decay(caller, body),
-    optimizeContext: async (caller, { body }) =>
-      inFormat(caller, body, await service.engine.optimizeContext(caller, body), 'entries'),
+    optimizeContext: async (caller, { body }) => {
+      const window = await service.engine.optimizeContextForText(caller, body);
+      return window instanceof JsonText ? window : inFormat(caller, body, window, 'entries');
+    },
     diffContext: (caller, { body }) => service.engine.diffContext(caller, body),
     summarizeContext: (caller, { body }) => service.engine.summarizeContext(caller, body),
     clearContextSession: (caller, { body }) => service.engine.clearContextSession(caller, body),

@@ -104,6 +104,8 @@ export class Reasoner implements TableCacheHost {
   onKept:
     | ((of: Relation & { readonly relation: string }, rows: Tuples, reader: PinnedReader) => void)
     | null = null;
+  /** Called with the relations of each question of this reader, as `noteAsked` gets them. */
+  onAsked: ((relations: readonly string[], reader: PinnedReader) => void) | null = null;
   /** True if some table may not be known; see `Table.isKnown`. */
   #hasUnknown = false;
   readonly #losses = new Set<Losses>();
@@ -481,7 +483,11 @@ export class Reasoner implements TableCacheHost {
     profile: Profile | null = null,
   ): Promise<Matches> {
     pacer.look();
-    if (reader.overlay === null) this.noteAsked(relationsRead(asked.body));
+    if (reader.overlay === null) {
+      const relations = relationsRead(asked.body);
+      this.noteAsked(relations);
+      this.onAsked?.(relations, reader);
+    }
     // Started together, both sets become valid for the same state.
     if (withProof) for (const shared of this.#both) shared.begin(reader);
     const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);

@@ -488,7 +488,6 @@ export async function maintainTables(
     // A write that is not visible yet may be in progress.
     rows[at] = relation.versionAt(newest, reader.generation);
   }
-  await justifications.link(() => pacer.breathe());
   for (const [at, number] of numbers.entries()) {
     if (at % changesBetweenBreaths === changesBetweenBreaths - 1) await pacer.breathe();
     const relation = relations[at] as StoredRelation;

@@ -81,8 +81,6 @@ export class Support {
   readonly heads: IntBlocks;
   /** Number of edges of justifications of this relation's rows. */
   edges = 0;
-  /** Of edges from rows as premises, those before this one are from before the relation was last emptied. */
-  clearedAt = 0;
   /** Overdeleted rows whose dependents have not been followed. */
   overdeleted: number[] = [];
   /** Dead rows to look for another derivation for. */
@@ -93,8 +91,6 @@ export class Support {
   rederived: number[] = [];
   /** Rows below this are not new to the watchers. */
   propagatedCount = 0;
-  /** Counts all edges. */
-  readonly #all: { readonly count: number };
   /** Baseline: rows below this, without those revived since, were true when the running maintenance began. */
   #baselineCount = 0;
   /** null: none yet. */
@@ -104,11 +100,9 @@ export class Support {
     derived: Derived,
     number: number,
     lost: ((row: number) => void) | null,
-    all: { readonly count: number },
     memory: MemoryMeter | null,
   ) {
     this.derived = derived;
-    this.#all = all;
     this.number = number;
     this.lost = lost;
     this.since = new IntBlocks(memory);
@@ -124,7 +118,6 @@ export class Support {
     this.since.clear();
     this.heads.clear();
     this.edges = 0;
-    this.clearedAt = this.#all.count;
     this.overdeleted = [];
     this.toRederive = [];
     this.deleted = [];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MemoryMeter } from '../../store/memory-meter.ts';
-import { clear, newDerived, type Support } from './derived.ts';
+import { newDerived, type Support } from './derived.ts';
 import { Justifications } from './justifications.ts';
 
 const rowCount = 30_000;
@@ -46,45 +46,4 @@ test('finds more rows than fit into a block, and still finds them after others a
   let ofFact = 0;
   justifications.dependentsOfFact(100, () => ofFact++);
   expect(ofFact).toBe(rowCount / 3);
-});
-
-test('a row is no premise of what a row with its number supported before the relation was emptied', async () => {
-  const { justifications, premise, target } = manyRows();
-  const dependents = (row: number): number[] => {
-    const rows: number[] = [];
-    justifications.dependents(premise, row, (_, of) => rows.push(of));
-    return rows;
-  };
-  clear(premise.derived);
-  premise.derived.rows.insert(Int32Array.of(0));
-  justifications.begin(target, 7);
-  justifications.add(premise, 0, target, 7);
-  await justifications.link(() => Promise.resolve());
-  justifications.add(premise, 0, target, 8);
-  expect(dependents(0)).toEqual([8, 7]);
-  await justifications.compact(() => Promise.resolve());
-  clear(premise.derived);
-  justifications.add(premise, 0, target, 9);
-  expect(dependents(0)).toEqual([9]);
-});
-
-test('edges between more relations than an edge has room for are found as well', () => {
-  const justifications = new Justifications();
-  const supports = Array.from({ length: 0x8002 }, () => {
-    const derived = newDerived({ name: 'any', arity: 0, level: 1, memory: new MemoryMeter() });
-    justifications.track(derived, null);
-    derived.rows.insert(new Int32Array(0));
-    return derived.support as Support;
-  });
-  const [first, last] = [supports[0] as Support, supports.at(-1) as Support];
-  justifications.add(first, 0, last, 0);
-  justifications.add(last, 0, first, 0);
-  justifications.add(first, 0, first, 0);
-  const found = (premise: Support): Support[] => {
-    const targets: Support[] = [];
-    justifications.dependents(premise, 0, (target) => targets.push(target));
-    return targets;
-  };
-  expect(found(first).map(({ number }) => number)).toEqual([0, 0x8001]);
-  expect(found(last).map(({ number }) => number)).toEqual([0]);
 });

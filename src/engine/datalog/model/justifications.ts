@@ -7,11 +7,6 @@ import { type Derived, Support } from './derived.ts';
 const minGarbage = 10_000;
 // Edges processed between two calls of `breathe`.
 const edgesBetweenBreaths = 0x1_0000;
-/** In an unlinked edge, the bits from here on of the relation's number say which relation the premise is of. */
-const premiseBits = 16;
-const maxPacked = 1 << premiseBits;
-/** Half as many as there would be room for, so that the sign is not used. */
-const maxPremises = 1 << (premiseBits - 1);
 /** Yields to other tasks if it is time to; rejects if a limit is exceeded. */
 type Breathe = () => Promise<void>;
 
@@ -23,9 +18,6 @@ type Breathe = () => Promise<void>;
  * no row supports itself, even indirectly. Stored are the reverse edges: each premise has a chain of the rows
  * that it supports. A row that gets a new justification leaves its old edges in those chains; they are
  * recognized as older than the row's `since`, and `compact` drops them when they may be the majority.
- *
- * Edges are written one after the other, and linked into the chains of their premises, which lie anywhere in memory, when a
- * change first asks for one: most of what is derived is read, and dropped, without that.
  *
  * Stored facts appear under their number, which survives versions and compaction. Demand is not a premise: it
  * only grows. Dependencies on negation and aggregates have no edges: `Watcher`s find the rows that a change
@@ -40,8 +32,6 @@ export class Justifications {
    */
   garbage = 0;
   #edges: SupportEdges;
-  /** The edges from here on are not linked: the number of the premise stands where the next older edge will. */
-  #linked = 0;
   /** By the number of a stored fact: 1 + the newest edge from it as a premise. */
   readonly #facts: IntBlocks;
   readonly #memory: MemoryMeter | null;
@@ -64,7 +54,7 @@ export class Justifications {
    * facts deletes.
    */
   track(derived: Derived, lost: ((row: number) => void) | null): void {
-    derived.support = new Support(derived, this.supports.length, lost, this, this.#memory);
+    derived.support = new Support(derived, this.supports.length, lost, this.#memory);
     this.supports.push(derived.support);
   }
 
@@ -75,52 +65,22 @@ export class Justifications {
 
   /** Adds a row as a premise of the given row. */
   add(premise: Support, premiseRow: number, target: Support, row: number): void {
-    this.#edge(premise.number + 1, premiseRow, target, row);
+    premise.heads.set(premiseRow, this.#edge(target, row, premise.heads.at(premiseRow)));
   }
 
   /** Adds a stored fact as a premise of the given row. */
   addFact(number: number, target: Support, row: number): void {
-    this.#edge(0, number, target, row);
+    this.#facts.set(number, this.#edge(target, row, this.#facts.at(number)));
   }
 
   /** Visits the live rows that the row supports. */
   dependents(support: Support, row: number, visit: (target: Support, row: number) => void): void {
-    this.#link(this.count);
     this.#walk(support.heads.at(row), visit);
   }
 
   /** Visits the live rows that the stored fact supports. */
   dependentsOfFact(number: number, visit: (target: Support, row: number) => void): void {
-    this.#link(this.count);
     this.#walk(this.#facts.at(number), visit);
-  }
-
-  /** Links the edges that are not yet, in slices: `dependents` would do so in one turn. */
-  async link(breathe: Breathe): Promise<void> {
-    while (this.#linked < this.count) {
-      this.#link(Math.min(this.count, this.#linked + edgesBetweenBreaths));
-      await breathe();
-    }
-  }
-
-  /** Links the edges before this one. */
-  #link(end: number): void {
-    for (; this.#linked < end; this.#linked++) {
-      const edge = this.#linked;
-      const packed = this.#edges.relation(edge);
-      const row = this.#edges.row(edge);
-      const premiseRow = this.#edges.older(edge);
-      const number = packed >>> premiseBits;
-      const support = number === 0 ? null : (this.supports[number - 1] as Support);
-      const heads = support === null ? this.#facts : support.heads;
-      let older = 0;
-      // No row is left that an edge from before the premise's relation was emptied could be from.
-      if (support === null || edge >= support.clearedAt) {
-        older = heads.at(premiseRow);
-        heads.set(premiseRow, edge + 1);
-      }
-      this.#edges.put(edge, packed & (maxPacked - 1), row, older);
-    }
   }
 
   #walk(first: number, visit: (target: Support, row: number) => void): void {
@@ -144,7 +104,6 @@ export class Justifications {
    * limit, the table set must not be used again.
    */
   async compact(breathe: Breathe): Promise<void> {
-    await this.link(breathe);
     const { moved, keptCount } = await this.#movedEdges(breathe);
     const edges = new SupportEdges(this.#memory);
     for (let edge = 0; edge < keptCount; edge++) {
@@ -156,8 +115,7 @@ export class Justifications {
     for (const support of this.supports) await this.#moveRows(support, moved, breathe);
     this.#memory?.free(this.#edges.bytes);
     this.#edges = edges;
-    this.count = this.#linked = keptCount;
-    for (const support of this.supports) support.clearedAt = 0;
+    this.count = keptCount;
     this.garbage = 0;
   }
 
@@ -220,22 +178,11 @@ export class Justifications {
     return row < rows.count && edge >= target.since.at(row) && !rows.isDead(row) ? target : null;
   }
 
-  /** Adds an edge. `premise`: 1 + the number of its relation, 0 for stored facts; `premiseRow`: its row or fact number. */
-  #edge(premise: number, premiseRow: number, target: Support, row: number): void {
-    const isPacked = premise < maxPremises && target.number < maxPacked;
-    if (isPacked) this.#edges.put(this.count, target.number | (premise << premiseBits), row, premiseRow);
-    else this.#putLinked(premise, premiseRow, target, row);
+  /** Adds an edge. Returns 1 + its number. */
+  #edge(target: Support, row: number, older: number): number {
+    this.#edges.put(this.count, target.number, row, older);
     target.edges++;
-    this.count++;
-  }
-
-  /** There are too many relations for the premise's to fit into the edge. */
-  #putLinked(premise: number, premiseRow: number, target: Support, row: number): void {
-    this.#link(this.count);
-    const heads = premise === 0 ? this.#facts : (this.supports[premise - 1] as Support).heads;
-    this.#edges.put(this.count, target.number, row, heads.at(premiseRow));
-    heads.set(premiseRow, this.count + 1);
-    this.#linked = this.count + 1;
+    return ++this.count;
   }
 }
 

@@ -101,7 +101,9 @@ export class Pacer {
   /** A pacer of a part of the same work, with at most this much time from now on. */
   within(timeoutMs: number): Pacer {
     const limits = { ...this.limits, timeoutMs: Math.min(this.leftMs, timeoutMs), startedAt: undefined };
-    return new Pacer(limits, this.#pause);
+    const part = new Pacer(limits, this.#pause);
+    part.#workedMs = this.workedMs;
+    return part;
   }
 
   /** The milliseconds until its time is over. */

@@ -8,6 +8,8 @@ const sortChunk = 4096;
 /** Up to this many rows of constants of up to so many bytes are sorted by insertion, without a pause. */
 const maxInsertionSort = 32;
 const maxInsertionBytes = 4096;
+/** Constants of the dictionary, for each row, that are marked while rows are compared: a bit each. */
+const maxConstantsPerRow = 64;
 /** Numbers written between two looks at the clock. */
 const writesBetweenBreaths = 0x4_0000;
 const comparisonsBetweenBreaths = 0x4000;
@@ -140,9 +142,10 @@ export async function rowsByText(
   }
   if (wanted < count / 8) {
     const [first] = columns;
-    // Of a single column every row has another constant.
+    // Of a single column every row has another constant, and of few rows most: the dictionary may have millions.
+    const isMarked = columns.length > 1 && constants.dictionary.size < count * maxConstantsPerRow;
     const isBehind =
-      first === undefined || columns.length === 1 ? undefined : isBehindByText(first, constants, compare);
+      first === undefined || !isMarked ? undefined : isBehindByText(first, constants, compare);
     return leastRows(count, wanted, compare, pacer, { isBehind, cost: constants });
   }
   const bytesOfRanks = count * columns.length * 4;
