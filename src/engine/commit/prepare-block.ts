@@ -1,7 +1,7 @@
 import { claimHash, Claims, hasIds, hashOfFrame } from '../state/key-claims.ts';
 import { type StrictKey, StrictKeys } from '../state/key-rule.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
-import { FactBlock, FactBlockBuilder, type FactFrame } from '../store/fact-block.ts';
+import { type FactBlock, FactBlockBuilder, type FactFrame } from '../store/fact-block.ts';
 import type { FactStore } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 

@@ -1,10 +1,16 @@
 import type { Metadata } from '../contract/facts.ts';
-import type { FactToStore } from './fact-to-store.ts';
 import type { MetadataColumn } from './metadata-column.ts';
 import { textOfUtf8 } from './text-of-utf8.ts';
 
 /** What a fact may give beside its identity. */
-export type Extras = Omit<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
+export interface Extras {
+  /** Absent: unchanged. 'always' and 'never' clear the bound. */
+  readonly validFrom?: number | 'always';
+  readonly validUntil?: number | 'never';
+  /** True if `validUntil` comes from a `ttl`: once ended, the fact is kept for as long as the history. */
+  readonly endsByTtl?: true | undefined;
+  readonly metadata?: Metadata;
+}
 
 /**
  * What the facts of a block give beside their identities, as columns by fact: a validity and metadata. null: no fact gives

@@ -1,4 +1,5 @@
 import type { Metadata } from '../contract/facts.ts';
+import type { Extras } from './fact-extras.ts';
 import type { Bounds } from './stored-relation.ts';
 import type { FactVersion } from './version-archive.ts';
 
@@ -7,17 +8,11 @@ import type { FactVersion } from './version-archive.ts';
  */
 
 /** A fact to store. */
-export interface FactToStore {
+export interface FactToStore extends Extras {
   readonly predicate: string;
   readonly args: readonly string[];
   readonly truthVal: boolean;
   readonly scope: string | null;
-  /** Absent: unchanged. 'always' and 'never' clear the bound. */
-  readonly validFrom?: number | 'always';
-  readonly validUntil?: number | 'never';
-  /** True if `validUntil` comes from a `ttl`: once ended, the fact is kept for as long as the history. */
-  readonly endsByTtl?: true | undefined;
-  readonly metadata?: Metadata;
 }
 
 /** What identifies a fact. */

@@ -16,12 +16,11 @@ import { NamedTerms } from '../contract/language.ts';
 import { argsInOrder } from '../language/argument-names.ts';
 import type { AliasInput } from '../contract/entities.ts';
 import type { RuleInput } from '../contract/rules.ts';
-import { eachRowWith } from '../read/facts-with.ts';
 import { addAlias, checkPendingAlias } from './entities.ts';
 import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite, giveBack } from '../commit/encode-operation.ts';
 import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
-import { type FactIdentity, FactStore, type FactToStore } from '../store/fact-store.ts';
+import type { FactToStore } from '../store/fact-store.ts';
 import { GrowthCount } from '../state/growth.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
@@ -52,6 +51,7 @@ import { KeyCheck, mayConflict, misfitsInBlock, refuseMisfits } from '../commit/
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { checkDeclared, declarationToStore, declare } from './declarations.ts';
 import { DeclaredAtWrite } from './declared-at-write.ts';
+import { storedIn, SupposedFacts } from './supposed-facts.ts';
 import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
 import { additionOf, constraintToStore } from './constraints.ts';
 import { type ImportedRule, isTaught, type JudgedBy, SupposedRules } from './supposed-rules.ts';
@@ -690,69 +690,6 @@ function hasNames(
     declared.length === named.length &&
     named.every((argument) => declared.some((each) => each.name === argument.name))
   );
-}
-
-/** The stored fact as the reader sees it, with validity and metadata; null: not stored. */
-function storedIn(facts: FactStore, fact: FactToStore, generation: number, time: number): FactToStore | null {
-  const { predicate, args, truthVal, scope } = fact;
-  const newest = facts.find(predicate, args, truthVal, scope);
-  const stored = newest === null ? null : facts.heldAt(newest, generation, time);
-  if (stored === null) return null;
-  const { from, until, metadata } = facts.versionAt(stored);
-  return {
-    predicate,
-    args,
-    truthVal,
-    scope,
-    ...(Number.isFinite(from) ? { validFrom: from } : {}),
-    ...(Number.isFinite(until) ? { validUntil: until } : {}),
-    ...(metadata === null ? {} : { metadata }),
-  };
-}
-
-/** The changes of a dry run so far, in a store of their own. */
-class SupposedFacts {
-  readonly #store = new FactStore(0);
-  /** Even generations have what was stored, odd ones what the dry run changed. */
-  #generation = 0;
-
-  /** `stored` is the fact as it is really stored. */
-  store(
-    fact: FactToStore,
-    stored: FactToStore | null,
-    ifGeneration: number | null,
-    time: number,
-  ): 'asserted' | 'updated' | 'unchanged' {
-    const { predicate, args, truthVal, scope } = fact;
-    const known = this.#store.find(predicate, args, truthVal, scope);
-    if (known === null) {
-      if (stored !== null) this.#store.store(stored, this.#next(0), time);
-    } else if (ifGeneration !== null && known.relation.bornIn(known.row) % 2 === 1)
-      throw new EngineError('Conflict', 'an earlier line changes this fact: repeat it without ifGeneration');
-    if (dependsOnStored(fact)) new ValidityCheck(this.#store, time).check(fact, '');
-    return this.#store.store(fact, this.#next(1), time).status;
-  }
-
-  /** A fact with the constant; null: there is none. */
-  async anyWith(
-    constant: string,
-    { reader, pacer }: Pick<ReadContext, 'reader' | 'pacer'>,
-  ): Promise<FactIdentity | null> {
-    const id = this.#store.dictionary.find(constant);
-    let found: FactIdentity | null = null;
-    if (id >= 0)
-      await eachRowWith(this.#store, new Set([id]), pacer, (relation, row) => {
-        if (found === null && this.#store.isStored({ relation, row }, reader.time))
-          found = this.#store.identityOf({ relation, row });
-      });
-    return found;
-  }
-
-  /** The next generation with this remainder modulo 2. */
-  #next(remainder: number): number {
-    this.#generation += this.#generation % 2 === remainder ? 2 : 1;
-    return this.#generation;
-  }
 }
 
 /** Undoes an import: retracts the facts it asserted. Throws NotFound if the tenant never had it. */

@@ -16,8 +16,7 @@ import {
 } from '../../engine/contract/transfer.ts';
 import { ruleInputSchema } from '../../engine/contract/rules.ts';
 import { type Engine, openEngine } from '../../engine/index.ts';
-import { ManualClock } from '../../engine/base/clock.ts';
-import { startTime, testCaller } from '../../engine/testing/engine-fixtures.ts';
+import { testCaller } from '../../engine/testing/engine-fixtures.ts';
 import { exportDownload } from './export-knowledge.ts';
 import { importKnowledge } from './import-knowledge.ts';
 
@@ -26,8 +25,7 @@ let engine: Engine;
 let tenants = 0;
 
 beforeAll(async () => {
-  // So a `ttl` ends at one time, whatever a run takes.
-  engine = await openEngine({ storageDir: null, clock: new ManualClock(startTime) });
+  engine = await openEngine({ storageDir: null });
 });
 
 afterAll(() => engine.close());
@@ -319,7 +317,7 @@ const line = fc
       (fact: object) => JSON.stringify({ scope: 's', truthVal: false, ...fact }),
       (fact: object) => JSON.stringify({ ...fact, metadata: { importance: 1 } }),
       (fact: object) => JSON.stringify({ ...fact, validFrom: 1, validUntil: 32_503_680_000_000 }),
-      (fact: object) => JSON.stringify({ ...fact, validFrom: '2024-01-01T00:00:00Z', ttl: 5000 }),
+      (fact: object) => JSON.stringify({ ...fact, validFrom: '2024-01-01T00:00:00Z' }),
       (fact: object) => JSON.stringify({ ...fact, metadata: { note: ['x', { y: null }], of: 0.5 } }),
       (fact: object) => ` ${JSON.stringify(fact)}\r`,
       (fact: object) => JSON.stringify(fact).replaceAll('","', '", "').replaceAll(':', ': '),
