@@ -153,7 +153,10 @@ export function report(contestants: readonly string[], lines: readonly Line[]): 
       ? tables
       : [
           ...tables,
-          [`Of ${contestants[0] ?? ''} alone, CPU microseconds but for "wall"`, table(['', ''], figures)] as const,
+          [
+            `Of ${contestants[0] ?? ''} alone, CPU microseconds but for "wall"`,
+            table(['', ''], figures),
+          ] as const,
         ];
   return all.map(([title, text]) => `### ${title}\n\n${text}\n`).join('\n');
 }

@@ -27,13 +27,21 @@ const factsPerWrite = 50_000;
 const day = 24 * 60 * 60_000;
 
 /** The optional parts of the facts. */
-const variants = {
+const variants: Readonly<Record<string, FactForm>> = {
   plain: {},
-  confidence: { hasConfidence: true },
+  confidence: { metadata: (at) => ({ confidence: (at % 1000) / 1000 }) },
+  'source and confidence': {
+    metadata: (at) => ({ source: `source ${at % 20}`, confidence: (at % 100) / 100 }),
+  },
+  'a note each': { metadata: (at) => ({ source: `source ${at % 20}`, note: `what was seen in ${at}` }) },
   validity: { isTimed: true },
-  'confidence and validity': { hasConfidence: true, isTimed: true },
-} as const satisfies Record<string, { hasConfidence?: true; isTimed?: true }>;
-type Variant = keyof typeof variants;
+  'confidence and validity': { metadata: (at) => ({ confidence: (at % 1000) / 1000 }), isTimed: true },
+};
+
+interface FactForm {
+  readonly metadata?: (at: number) => Record<string, string | number>;
+  readonly isTimed?: true;
+}
 
 interface Weighed {
   readonly bytesPerFact: number;
@@ -42,15 +50,12 @@ interface Weighed {
   readonly bytesPerConclusion: number;
 }
 
-async function tell(engine: Engine, count: number, variant: Variant): Promise<void> {
-  const { hasConfidence, isTimed }: { hasConfidence?: true; isTimed?: true } = variants[variant];
+async function tell(engine: Engine, count: number, { metadata, isTimed }: FactForm): Promise<void> {
   const rows = keyed(count, 61);
   const now = Date.now();
   for (let from = 0; from < rows.length; from += factsPerWrite) {
     const facts = rows.slice(from, from + factsPerWrite).map((row, at) => ({
-      ...fact('item', row, {
-        metadata: hasConfidence === true ? { confidence: ((from + at) % 1000) / 1000 } : null,
-      }),
+      ...fact('item', row, { metadata: metadata?.(from + at) ?? null }),
       ...(isTimed === true ? { validFrom: now - day - from - at, validUntil: now + day + from + at } : {}),
     }));
     await engine.tellAll(caller, facts);
@@ -100,12 +105,12 @@ async function settledBytes(): Promise<number> {
   return heldBytes();
 }
 
-async function weigh(count: number, variant: Variant): Promise<Weighed> {
+async function weigh(count: number, form: FactForm): Promise<Weighed> {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-space-'));
   const engine = await openEngine({ storageDir: folder });
   try {
     const empty = await settledBytes();
-    await tell(engine, count, variant);
+    await tell(engine, count, form);
     // What the load set off, so that nothing is under way.
     await engine.snapshot();
     const stored = await settledBytes();
@@ -124,7 +129,7 @@ async function weigh(count: number, variant: Variant): Promise<Weighed> {
   }
 }
 
-async function lineOf(count: number, variant: Variant): Promise<string[]> {
+async function lineOf(count: number, variant: string): Promise<string[]> {
   const self = fileURLToPath(import.meta.url);
   const args = ['--expose-gc', self, '--weigh', variant, '--facts', String(count)];
   const measured = await complete(process.execPath, args, { timeoutMs: 120_000 });
@@ -147,14 +152,11 @@ const { values } = parseArgs({
   },
 });
 const counts = values.facts.split(',').map(Number);
-const names = Object.keys(variants) as Variant[];
+const names = Object.keys(variants);
 if (values.help) console.log(help);
 else if (values.weigh !== undefined) {
-  const variant = present(
-    names.find((name) => name === values.weigh),
-    `one of ${names.join(', ')}`,
-  );
-  process.stdout.write(JSON.stringify(await weigh(counts[0] ?? 0, variant)));
+  const form = present(variants[values.weigh], `one of ${names.join(', ')}`);
+  process.stdout.write(JSON.stringify(await weigh(counts[0] ?? 0, form)));
 } else {
   const lines: string[][] = [];
   for (const count of counts) for (const variant of names) lines.push(await lineOf(count, variant));

@@ -341,6 +341,7 @@ async function steady(page: Page, hasFigures: boolean): Promise<void> {
       [/\d[\d.,]*(\s?(?:ms|µs|s|min|h|kB|MB|KiB|MiB))\b/g, '12$1'],
       [/\b(?:just now|\d+ [a-z]+\.? ago)\b/g, '1 min. ago'],
       [/127\.0\.0\.1:\d+/g, '127.0.0.1:9301'],
+      [/^\/(?:tmp|var|private)\/\S+$/, '/var/lib/corollary'],
       [/(generation) \d+/gi, '$1 25'],
     ];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

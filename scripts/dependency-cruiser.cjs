@@ -54,7 +54,7 @@ const layers = listed({
 const fronts = listed({
   'open-part': 'base log state commit session operations',
   'open-engine': 'base log operations',
-  'open-shelf': 'contract base log state commit session write operations reasoning folder',
+  'open-shelf': 'contract base log state commit session write operations reasoning folder replication',
   index:
     'base language log state commit session read write memory search window folder replication reasoning operations',
 });

@@ -75,7 +75,13 @@ function read(measured: Measured, task: Task): Outcome {
   if (solves.length === 0) throw new RunFailure(`printed no times: ${measured.stderr.slice(-300)}`);
   // The clock of the command line excludes imports; the process's time besides the questions is loading.
   const load = measured.cpu === null ? Number.NaN : Math.max(0, measured.cpu - timed);
-  const outcome = { answers, load, solve: median(solves), wall: median(walls), peakBytes: measured.peakBytes };
+  const outcome = {
+    answers,
+    load,
+    solve: median(solves),
+    wall: median(walls),
+    peakBytes: measured.peakBytes,
+  };
   if (task.workload.kind !== 'load') return outcome;
   return { ...outcome, bytesPerFact: bytes / task.relations.reduce((sum, { rows }) => sum + rows.length, 0) };
 }

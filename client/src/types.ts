@@ -1983,6 +1983,12 @@ export type NodeList = {
     epoch: number;
     /** Sequence number of the last record that is stored. */
     position: number;
+    /** About how much memory it takes; 0: not known yet. */
+    bytes: number;
+    /** The ids of the nodes that are to have it; none: it was not placed yet. */
+    placed: string[];
+    /** The ids of the living nodes that have a copy, without the owner. */
+    copies: string[];
   }[];
   /** By address; without `STORE_URL` none. */
   nodes: {
@@ -1994,14 +2000,18 @@ export type NodeList = {
     role: 'owner' | 'copy';
     /** False: its lease has run out. It is forgotten within an hour. */
     alive: boolean;
-    /** How many records of all logs it has applied. */
+    /** How many records it has applied, of all logs that it has. */
     position: number;
-    /** Records that are stored and that it has not applied. */
+    /** Records of those logs that are stored and that it has not applied. */
     lagRecords: number;
     /** It shows everything that was stored so many milliseconds ago. */
     staleMs: number;
     /** How often it has taken the log since its start. */
     takes: number;
+    /** Databases whose writes it stores. */
+    owned: number;
+    /** Databases of which it has a copy. */
+    copies: number;
     /** Resident memory of its process; null: not known yet. */
     usedBytes: number | null;
     /** At which it stores no more knowledge; null: not known yet. */
@@ -2963,6 +2973,8 @@ export type SnapshotTaken = {
 };
 
 export type StorageState = {
+  /** Where the log is: the folder, or server and database of PostgreSQL; null: in memory, and it ends with the service. */
+  place: string | null;
   /** failed: writes are refused. */
   status: 'ready' | 'failed';
   /** Whether the log and the snapshots are encrypted. */
@@ -3885,7 +3897,7 @@ export interface Operations {
   takeBackup(options?: CallOptions): AsyncIterable<Uint8Array>;
   /** The state of the storage: log, snapshot, history and encryption: `GET /admin/storage`. */
   storageState(options?: CallOptions): Promise<StorageState>;
-  /** The nodes of the store, which stores the writes to each database, and how far each node is behind: `GET /admin/nodes`. */
+  /** The nodes of the store, which of them has each database and stores its writes, and how far each is behind: `GET /admin/nodes`. */
   listNodes(options?: CallOptions): Promise<NodeList>;
   /** Let another node store the writes, or those to one database: `POST /admin/nodes/move`. */
   moveLog(fields: MoveLog, options?: WriteOptions): Promise<LogMoved>;

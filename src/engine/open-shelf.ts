@@ -74,6 +74,8 @@ const COPY_MS = 60_000;
 const COPY_LOOK_MS = 100;
 /** Memory of an open database without knowledge, in bytes. */
 const EMPTY_BYTES = 64 * 1024;
+/** Milliseconds between two looks how much memory databases take. */
+const MEASURE_MS = 2000;
 /** What a node tells of a database's memory is off by at most this share. */
 const BYTES_SHARE = 1 / 8;
 /** From this share of the memory on, it is freed once databases were closed. */
@@ -164,6 +166,8 @@ class Shelf {
   /** Databases that are being closed, or given to another node. */
   readonly #leaving = new Set<Promise<void>>();
   #freeing: ReturnType<typeof setTimeout> | null = null;
+  /** When it was last looked how much memory databases take, by `performance.now`. */
+  #measuredAt = Number.NEGATIVE_INFINITY;
   #refreshing: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
@@ -349,6 +353,12 @@ class Shelf {
     }
   }
 
+  /** Resolves when the database is open, or could not be opened, though others wait for that. */
+  async #nowOpened(name: string): Promise<void> {
+    while (this.#opening.has(name) || (this.#waiting.has(name) && !this.#isClosed))
+      await (this.#opening.get(name) ?? Promise.race(this.#opening.values()));
+  }
+
   /** Resolves when what is to be open is, or could not be opened. */
   async #allOpened(): Promise<void> {
     while (this.#opening.size > 0 || (this.#waiting.size > 0 && !this.#isClosed))
@@ -358,11 +368,13 @@ class Shelf {
   /** Tells which databases this node has, and how much memory those of which it is the owner take. */
   async #tellCopies(): Promise<void> {
     const told: CopyTold[] = [];
+    const isMeasuring = performance.now() - this.#measuredAt >= MEASURE_MS;
+    if (isMeasuring) this.#measuredAt = performance.now();
     for (const { id, name, ready, bytes: known } of this.#view.databases) {
       const opened = this.#opened.get(name);
       const isReady = opened !== undefined && !opened.isLeaving && opened.store.id === id;
       const isOwner = isReady && opened.store.shared.role === 'owner';
-      const bytes = isOwner ? bytesOf(opened) : known;
+      const bytes = isOwner && (isMeasuring || known === 0) ? bytesOf(opened) : known;
       const isOff = Math.abs(bytes - known) > Math.max(EMPTY_BYTES, known * BYTES_SHARE) || known === 0;
       const isNews = isReady !== ready.includes(this.#node.id);
       if (isNews || (isOwner && isOff)) told.push({ id, isReady, bytes: isOwner ? bytes : null });
@@ -533,7 +545,7 @@ class Shelf {
     if ((this.#opened.get(name)?.state.databases.size ?? 0) === 0) {
       const isMine = await this.#node.logs.create(name, this.#node.id).catch(unasked);
       await this.#refresh().catch(unasked);
-      if (isMine) await this.#allOpened();
+      if (isMine) await this.#nowOpened(name);
       // It may be open here since before it was ended.
       if (isMine) await this.#opened.get(name)?.engine.look();
     }
@@ -654,9 +666,8 @@ class Shelf {
         copies: ready.filter((node) => node !== owner && this.#view.nodes.get(node)?.isAlive === true),
       })),
       nodes: nodes.map((node) => {
-        const has = databases.filter(
-          (each) => hasCopy(each, node.id) || this.#view.nodes.get(node.id)?.takesPart === false,
-        );
+        const { isAlive, takesPart } = this.#view.nodes.get(node.id) ?? { isAlive: false, takesPart: true };
+        const has = isAlive ? databases.filter((each) => hasCopy(each, node.id) || !takesPart) : [];
         // It has the catalogue too.
         const end = has.reduce((sum, { lastSequence }) => sum + lastSequence, log?.position ?? 0);
         const ownedHere = owned(node.id);
@@ -769,10 +780,10 @@ function exists(name: string): EngineError {
   return new EngineError('Conflict', `the database ${name} exists already`);
 }
 
-/** About how much memory a database takes: a snapshot is denser than the facts in memory, a record is about as long. */
+/** About how much memory a database takes: snapshots and records are about half as long as facts in memory. */
 function bytesOf({ context }: Opened): number {
   const { snapshotBytes, uncoveredBytes } = context.parts.log.statistics();
-  return EMPTY_BYTES + 2 * snapshotBytes + uncoveredBytes;
+  return EMPTY_BYTES + 2 * (snapshotBytes + uncoveredBytes);
 }
 
 function pause(ms: number): Promise<void> {

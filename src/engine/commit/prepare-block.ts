@@ -1,4 +1,4 @@
-import { claimHash, Claims, hashOfFrame } from '../state/key-claims.ts';
+import { claimHash, Claims, hasIds, hashOfFrame } from '../state/key-claims.ts';
 import { type StrictKey, StrictKeys } from '../state/key-rule.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { FactBlock, FactBlockBuilder, type FactFrame } from '../store/fact-block.ts';
@@ -157,13 +157,9 @@ function isInTheWay(
   if (rows.length === 0) return false;
   const [row] = rows;
   // Alone, the fact itself is in its own way only if it is to be valid at another time.
-  return rows.length > 1 || block.extras?.hasValidity(index) === true || !isAt(relation, row as number, ids);
-}
-
-function isAt(relation: StoredRelation, row: number, ids: Int32Array): boolean {
-  for (let position = 0; position < ids.length; position++)
-    if ((relation.columns[position] as Int32Array)[row] !== ids[position]) return false;
-  return true;
+  return (
+    rows.length > 1 || block.extras?.hasValidity(index) === true || !hasIds(relation, row as number, ids)
+  );
 }
 
 const factsInStep = 256;

@@ -145,8 +145,12 @@ export class PostgresNode {
 
   /** What all open logs amount to; null: none is open yet. */
   #report(): NodeBeat | null {
+    const [one] = this.#stores;
+    if (one === undefined) return null;
+    const memory = one.shared.memory();
     const [first, ...others] = Array.from(this.#stores, ({ lastSequence, shared }) => ({
       ...shared.report(),
+      ...memory,
       position: lastSequence,
       takes: shared.term,
       holds: this.#stores.size,

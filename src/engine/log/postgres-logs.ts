@@ -72,6 +72,11 @@ export class PostgresLogs implements LogLooks {
   readonly #poller: PostgresConnection;
   #waiters: Waiter[] = [];
   #isLooking = false;
+  /** The logs of the last look that somebody asked for one of, by id. */
+  #byId: { readonly of: readonly ListedLog[]; readonly logs: ReadonlyMap<number, ListedLog> } = {
+    of: [],
+    logs: new Map(),
+  };
 
   constructor({ writer, poller }: Readonly<Record<'writer' | 'poller', PostgresConnection>>) {
     this.#writer = writer;
@@ -90,10 +95,10 @@ export class PostgresLogs implements LogLooks {
   }
 
   async lookAt(id: number): Promise<LogLook> {
-    return present(
-      (await this.look()).find((log) => log.id === id),
-      'a log keeps its row',
-    );
+    const logs = await this.look();
+    // Those that wait for the same look get the same list.
+    if (this.#byId.of !== logs) this.#byId = { of: logs, logs: new Map(logs.map((log) => [log.id, log])) };
+    return present(this.#byId.logs.get(id), 'a log keeps its row');
   }
 
   async #serve(): Promise<void> {

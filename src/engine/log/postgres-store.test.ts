@@ -19,6 +19,10 @@ import { memoryBackend } from './backend.ts';
 import { decodeRecords } from './codec.ts';
 import { StartupError } from './startup-error.ts';
 
+/** Takes away what format 4 added to the tables. */
+const toFormat3 = `ALTER TABLE corollary.log DROP placed, DROP ready, DROP bytes;
+  ALTER TABLE corollary.node DROP holds, DROP considered`;
+
 const key = '0123456789abcdef'.repeat(4);
 
 describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice}`, () => {
@@ -62,8 +66,8 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     await first.engine.close(0);
     await run(
       storeUrl,
-      `ALTER TABLE corollary.node DROP position, DROP stale_ms, DROP takes, DROP used_bytes, DROP memory_bytes,
-      DROP problem; ALTER TABLE corollary.log DROP ended; UPDATE corollary.store SET format = 1;
+      `${toFormat3}; ALTER TABLE corollary.node DROP position, DROP stale_ms, DROP takes, DROP used_bytes,
+      DROP memory_bytes, DROP problem; ALTER TABLE corollary.log DROP ended; UPDATE corollary.store SET format = 1;
       DELETE FROM corollary.log WHERE name = ''; UPDATE corollary.log SET name = '' WHERE name = 'default'`,
     );
     const second = await open(storeUrl);
@@ -76,6 +80,19 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     ]);
     await second.engine.close();
     await (await open(storeUrl)).engine.close();
+  });
+
+  it('brings the tables of format 3 to this one, and places what is in them', async () => {
+    const storeUrl = await newDatabase();
+    const first = await open(storeUrl);
+    await first.tell('p(a)');
+    await first.engine.close(0);
+    await run(storeUrl, `${toFormat3}; UPDATE corollary.store SET format = 3`);
+    const second = await open(storeUrl);
+    expect(await second.results('p(?x)')).toEqual(['p(a)']);
+    const [database] = (await second.engine.nodes()).databases;
+    expect(database?.placed).toEqual([second.engine.node()?.id]);
+    await second.engine.close();
   });
 
   it('keeps two snapshots, and the frames since the older one', async () => {

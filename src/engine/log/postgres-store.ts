@@ -422,7 +422,8 @@ export class PostgresStore implements FrameStore {
         return totals();
       },
       onDemoted: () => {},
-      report: () => ({ staleMs: 0, usedBytes: null, memoryBytes: null, problem: null }),
+      report: () => ({ staleMs: 0, problem: null }),
+      memory: () => ({ usedBytes: null, memoryBytes: null }),
       nodes: () => this.#log.nodes(),
       ownedSince: () => this.#log.beganAt(this.#row.epoch),
       give: (to) => this.#give(to),
@@ -610,10 +611,16 @@ export class PostgresStore implements FrameStore {
     this.#failure = error.message;
   }
 
+  /** One statement looks at all logs of the node, and only one that seems lost is asked for by itself. */
+  async #lookForLoss(): Promise<void> {
+    const { owner } = await this.#log.look();
+    if (owner !== this.#node.id && this.#role === 'owner') await this.confirm();
+  }
+
   /** The node's lease was renewed, so the server can be reached and takes writes. Looks who has the log. */
   beaten(): void {
     if (this.#role === 'owner' && !this.#isClosed)
-      this.confirm().catch(() => {
+      this.#lookForLoss().catch(() => {
         // A lost log was reported; whether the server can be reached, the next beat tells.
       });
     if (this.#failure === null || this.#doubtful !== null) return;

@@ -74,8 +74,10 @@ export interface SharedStore {
   readonly clockSkewMs: number;
   /** Called in the turn in which the owner becomes a copy: another node has taken the log, or its end was lost. */
   onDemoted: () => void;
-  /** Asked for with each beat, and shown to all nodes. */
-  report: () => NodeReport;
+  /** Asked for with each beat, of all logs, and shown to all nodes. */
+  report: () => Pick<NodeReport, 'staleMs' | 'problem'>;
+  /** The same of the process, asked of one log. */
+  memory: () => Pick<NodeReport, 'usedBytes' | 'memoryBytes'>;
   readonly totals: SharedTotals;
   /** The nodes of the store, also those that ended without a word within the last hour. Rejects with a StatementFailed. */
   nodes(): Promise<readonly SharedNode[]>;

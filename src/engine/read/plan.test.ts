@@ -231,3 +231,17 @@ test('counts the rows that wait for negation', async () => {
   expect(text).toMatch(/-> wait \(.*rows 12,/);
   expect(text).toMatch(/-> not tc\(\?f, \?x\) \[existence by argument 1, 2\] \(.*rows 10,/);
 });
+
+test('a body begins with the derived atom of which few facts can be copied', async () => {
+  const { tellAll, teach, ask } = await openSession();
+  await tellAll(Array.from({ length: 300 }, (_, at) => `is_a(n${at}, kind${at % 2})`));
+  await tellAll(Array.from({ length: 300 }, (_, at) => `degree(n${at}, u${at})`));
+  await teach('type(?x, ?c) :- is_a(?x, ?c)');
+  await teach('type(?x, ?d) :- type(?x, ?c), below(?c, ?d)');
+  await teach('alumnus(?u, ?x) :- degree(?x, ?u)');
+  await teach('graduate(?u, ?x) :- alumnus(?u, ?x)');
+  const { results, planText } = await ask('type(?x, kind1), graduate(u7, ?x)', { plan: true });
+  expect(results).toEqual(['type(n7, kind1), graduate(u7, n7)']);
+  const demands = [...(planText ?? '').matchAll(/demand (\w+)/g)].map(([, name]) => name);
+  expect(demands[0]).toBe('graduate');
+});

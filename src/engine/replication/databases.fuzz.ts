@@ -7,6 +7,7 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
+import { compareText } from '../base/text-order.ts';
 import { memoryBackend } from '../log/backend.ts';
 import { decodeRecords } from '../log/codec.ts';
 import type { LogRecord } from '../log/codec.ts';
@@ -113,7 +114,7 @@ async function settled(
       const holders = nodes.filter(
         ({ engine }, at) => store.living.has(String(at)) && engine.copiesElsewhere(name) === null,
       );
-      const roles = holders.map(({ engine }) => engine.node(name)?.role).toSorted();
+      const roles = holders.map(({ engine }) => engine.node(name)?.role ?? '').toSorted(compareText);
       return [[name, ...roles]];
     });
   const meant = () =>

@@ -83,7 +83,8 @@ export class SharedTail {
 
   constructor(parts: TailParts) {
     this.#parts = parts;
-    parts.shared.report = () => ({ staleMs: this.staleMs, problem: this.#problem, ...parts.memory() });
+    parts.shared.report = () => ({ staleMs: this.staleMs, problem: this.#problem });
+    parts.shared.memory = parts.memory;
     this.#schedule(0);
   }
 

@@ -1,7 +1,15 @@
 import type { FactBlock, FactFrame } from '../store/fact-block.ts';
 import { finish, hashSeed } from '../store/hash-slots.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
 
 /** Which facts of a block have the same value of a key, without an object for each. */
+
+/** True if the row has these ids of arguments. */
+export function hasIds(relation: StoredRelation, row: number, ids: Int32Array): boolean {
+  for (let position = 0; position < ids.length; position++)
+    if ((relation.columns[position] as Int32Array)[row] !== ids[position]) return false;
+  return true;
+}
 
 /**
  * A hash of the fact's value of a key, or of the fact if there is none. `start`: the index of its first argument; `hash`:

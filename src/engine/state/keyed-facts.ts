@@ -5,13 +5,13 @@ import { FactBlock, type FactFrame, type FactsToStore } from '../store/fact-bloc
 import { type FactRange, storeAll, type StoreSink } from '../store/fact-load.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { tupleAt } from '../store/tuples.ts';
-import { claimHash, Claims, hashOfFrame } from './key-claims.ts';
+import { claimHash, Claims, hasIds, hashOfFrame } from './key-claims.ts';
 import { holdersOf, judgeKey, type StoredHolder, StrictKeys } from './key-rule.ts';
 import type { Draft } from './report.ts';
 import type { TenantState } from './state.ts';
 
-/** Facts of a block that are looked at together. */
-const maxUnrivalled = 256;
+/** Facts of a block that are looked at together at most. */
+const maxTogether = 256;
 /** Superseded facts that an answer lists. */
 const maxSupersededListed = 100;
 
@@ -28,6 +28,8 @@ export class KeyedFacts {
   readonly #draft: Draft;
   /** Numbers of facts. */
   readonly #retracted: number[] = [];
+  /** How many facts of a block are looked at together next. */
+  #together = 1;
   /** See `#withBeginnings`; null: not asked for yet. */
   #begun: { readonly of: FactBlock; readonly block: FactBlock } | null = null;
 
@@ -67,9 +69,12 @@ export class KeyedFacts {
       else if (facts instanceof FactBlock) free = this.#endOfFree(facts, at, end);
       else while (free < end && this.isFree(facts[free] as FactToStore)) free++;
       if (free > at) storeAll(write, facts, { from: at, end: free });
-      else if (facts instanceof FactBlock && (free = yield* this.#endOfUnrivalled(facts, at, end)) > at)
-        storeAll(write, this.#withBeginnings(facts), { from: at, end: free });
-      else sink.stored(yield* this.store(facts.at(free++) as FactToStore));
+      else if (facts instanceof FactBlock) {
+        const run = yield* this.#unrivalled(facts, at, end);
+        free = Math.max(at + 1, run.end);
+        if (run.end > at) storeAll(write, run.block, { from: at, end: free });
+        else sink.stored(yield* this.store(facts.at(at)));
+      } else sink.stored(yield* this.store(facts[free++] as FactToStore));
       at = free;
     }
   }
@@ -87,33 +92,46 @@ export class KeyedFacts {
   }
 
   /**
-   * The end of the facts of one relation and scope from `at` on whose value of the key is neither stored nor that of another
-   * of them: they supersede nothing, and begin now if they give no beginning.
+   * Facts of one relation and scope from `at` on that supersede nothing, and in the order of the block can be stored together:
+   * their values of the key differ, and none of them is stored, or each belongs to the fact itself, whose validity stays.
+   * Those that are new begin now, if they give no beginning.
    */
-  *#endOfUnrivalled(block: FactBlock, at: number, end: number): Generator<'more', number, undefined> {
+  *#unrivalled(
+    block: FactBlock,
+    at: number,
+    end: number,
+  ): Generator<'more', { readonly end: number; readonly block: FactBlock }, undefined> {
     const frame = block.frameAt(at);
-    const key = this.#keys.keyIn(frame);
-    if (key === null) return at;
+    const positions = this.#keys.keyIn(frame)?.positions ?? [];
     let last = at;
-    while (last < end && last - at < maxUnrivalled && block.frameOf[last] === block.frameOf[at]) last++;
-    const { positions } = key;
+    const most = Math.min(end, at + this.#together);
+    while (last < most && block.frameOf[last] === block.frameOf[at]) last++;
     const relation = this.#facts.relation(frame.predicate, frame.arity, false);
     const scope = this.#facts.scopeNumber(frame.scope);
-    const index = relation === null || scope < 0 ? null : relation.keyIndex(positions);
+    const index = scope < 0 ? undefined : relation?.keyIndex(positions);
     while (index?.takeIn(this.#time) === false) yield 'more';
     const first = block.firstText[at] as number;
-    const ids = new Int32Array((block.firstText[last] as number) - first);
-    if (index !== null) this.#facts.dictionary.findEncoded(block, first, first + ids.length, ids);
+    const ids = new Int32Array((block.firstText[last] as number) - first).fill(-1);
+    if (index !== undefined) this.#facts.dictionary.findEncoded(block, first, first + ids.length, ids);
     const claims = new Claims(last - at);
     const hash = hashOfFrame(frame);
-    for (let fact = at; fact < last; fact++) {
+    let isNew = true;
+    let fact = at;
+    for (; fact < last; fact++) {
       const start = block.firstText[fact] as number;
-      if (claims.claim(fact - at, claimHash(block, start, hash, positions, frame.arity)) >= 0) return fact;
-      const values = positions.map((position) => ids[start - first + position] as number);
-      if (index !== null && !values.includes(-1) && index.rows(values, scope, this.#time).length > 0)
-        return fact;
+      if (claims.claim(fact, claimHash(block, start, hash, positions, frame.arity)) >= 0) break;
+      const own = ids.subarray(start - first, start - first + frame.arity);
+      const values = positions.map((position) => own[position] as number);
+      const rows = index === undefined || values.includes(-1) ? [] : index.rows(values, scope, this.#time);
+      if (fact === at) isNew = rows.length === 0;
+      if (isNew && rows.length === 0) continue;
+      const [row] = rows;
+      const isSame = rows.length === 1 && relation !== null && hasIds(relation, row as number, own);
+      if (isNew || !isSame || block.extras?.hasValidity(fact) === true) break;
     }
-    return last;
+    // Where facts have rivals, little is looked at in vain.
+    this.#together = fact === at ? 1 : Math.min(maxTogether, this.#together * 2);
+    return { end: fact, block: isNew ? this.#withBeginnings(block) : block };
   }
 
   /** The block, in which facts under a key that supersedes begin now, unless they give a beginning or have ended. */

@@ -102,7 +102,10 @@ export class ChainIndex {
   /** Adds up to `most` of the rows before `count` that it lacks. True if it has them all. */
   takeIn(count: number, most: number): boolean {
     const end = Math.min(count, this.#rows + most);
-    if (end - this.#rows >= minLinkedAtOnce && this.positions.length === 1) this.#link(end, count);
+    if (end - this.#rows >= minLinkedAtOnce) {
+      if (this.positions.length === 1) this.#link(end, count);
+      else if (this.positions.length === 2) this.#linkPairs(end);
+    }
     while (this.#rows < end) this.add(this.#rows);
     return this.#rows >= count;
   }
@@ -142,6 +145,43 @@ export class ChainIndex {
       this.#makeHeads(false);
       this.#move(Number.POSITIVE_INFINITY);
     }
+  }
+
+  /** Adds the rows before `end` to an index over two columns. */
+  #linkPairs(end: number): void {
+    while (this.#rows < end) {
+      // It makes the room that the loop may lack.
+      this.add(this.#rows);
+      if (this.#old === null) this.#addPairs(Math.min(end, this.#growAt));
+    }
+  }
+
+  /** Adds rows before `to`, for which there is room, in one loop, until there is none for another key. */
+  #addPairs(to: number): void {
+    const [left, right] = this.positions.map((position) => this.#columns[position]) as [
+      Int32Array,
+      Int32Array,
+    ];
+    const { next } = this;
+    const heads = this.#heads;
+    const mask = heads.length - 1;
+    let row = this.#rows;
+    let keys = this.#keys;
+    for (; row < to && keys * 2 < heads.length; row++) {
+      const one = left[row] as number;
+      const other = right[row] as number;
+      let slot = finish(fold(fold(hashSeed, one), other)) & mask;
+      let head = heads[slot] as number;
+      while (head !== 0 && (left[head - 1] !== one || right[head - 1] !== other)) {
+        slot = (slot + 1) & mask;
+        head = heads[slot] as number;
+      }
+      if (head === 0) keys++;
+      next[row] = head;
+      heads[slot] = row + 1;
+    }
+    this.#keys = keys;
+    this.#rows = row;
   }
 
   /** 1 + the newest row whose indexed columns equal `key`, or 0. */
@@ -398,6 +438,11 @@ export class Indexes {
   /** Adds a row, whose columns are written, to every index that has all rows before it. */
   add(row: number): void {
     for (const index of this.#list) if (index.rows === row) index.add(row);
+  }
+
+  /** `add` for rows `from` to `to`. */
+  addAll(from: number, to: number): void {
+    for (const index of this.#list) if (index.rows === from) index.takeIn(to, to - from);
   }
 
   /** The index over these positions (ascending, at least one), with the first `count` rows. */

@@ -110,7 +110,8 @@ export function compileAtom(
     key[count] = scope;
     mask |= 1 << args.length;
   }
-  const positions = args.length < maxSharedPositions ? sharedPositions(mask) : positionsOf(args, scope !== null);
+  const positions =
+    args.length < maxSharedPositions ? sharedPositions(mask) : positionsOf(args, scope !== null);
   return { positions, key, equal, isGround };
 }
 
@@ -283,7 +284,8 @@ export function lookUpFew(
       : null;
     const first = found.length;
     if (versions !== null) {
-      for (const row of versions) if (relation.isVisible(row, generation, time)) found.push({ relation, row });
+      for (const row of versions)
+        if (relation.isVisible(row, generation, time)) found.push({ relation, row });
     } else if (!addVisible(found, relation, selection, generation, time, most)) return null;
     if (found.length > most) return null;
     reverseFrom(found, first);
@@ -314,7 +316,8 @@ function addVisible(
     const row = next - 1;
     next = rowBefore(row, relation, selection, index);
     if (++seen > maxScanned) return false;
-    if (!relation.isVisible(row, generation, time) || !areEqual(relation.columns, row, selection.equal)) continue;
+    if (!relation.isVisible(row, generation, time) || !areEqual(relation.columns, row, selection.equal))
+      continue;
     if (found.push({ relation, row }) > most) return false;
   }
   return true;

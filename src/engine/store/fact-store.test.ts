@@ -288,7 +288,8 @@ test('makes a large index in parts, one with each look-up, and finds the same fa
   const relation = store.relation('p', 2, false) as StoredRelation;
   const indexed: number[] = [];
   for (let lookUp = 0; lookUp < 4; lookUp++) {
-    for (const key of [`b${lookUp * 7}`, 'b8999']) expect(few(store, ['?x', key], { scope: { kind: 'unscoped' } })).toEqual(expected.get(key));
+    for (const key of [`b${lookUp * 7}`, 'b8999'])
+      expect(few(store, ['?x', key], { scope: { kind: 'unscoped' } })).toEqual(expected.get(key));
     indexed.push(relation.indexToBuild([1, 2]).rows);
     add(rows + lookUp);
   }

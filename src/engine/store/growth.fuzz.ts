@@ -86,6 +86,25 @@ test.each([
   expect(wrong.slice(0, 10)).toEqual([]);
 });
 
+test('an index over two columns built of many rows is the one built row by row', () => {
+  const prng = new Prng(17);
+  const rows = 60_000;
+  const columns = [0, 1].map(() => Int32Array.from({ length: rows }, () => prng.below(300)));
+  const one = new ChainIndex(columns, [0, 1], 16);
+  const other = new ChainIndex(columns, [0, 1], 16);
+  for (let row = 0; row < rows; row++) one.add(row);
+  while (other.rows < rows) {
+    const end = Math.min(rows, other.rows + 1 + prng.below(prng.chance(0.5) ? 100 : 9000));
+    const most = 1 + prng.below(3000);
+    while (!other.takeIn(end, most)) expect(other.rows).toBeLessThan(end);
+  }
+  expect(other.keys).toBe(one.keys);
+  const bytesOf = ({ next }: ChainIndex): Buffer => Buffer.from(next.buffer, 0, rows * 4);
+  expect(bytesOf(other).equals(bytesOf(one))).toBe(true);
+  const keys = Array.from({ length: 2000 }, () => Int32Array.of(prng.below(310), prng.below(310)));
+  expect(keys.map((key) => other.first(key))).toEqual(keys.map((key) => one.first(key)));
+});
+
 test('a dictionary has the ids that a Map has, with texts of all lengths', () => {
   const prng = new Prng(5);
   const dictionary = new Dictionary();

@@ -103,3 +103,32 @@ test('gives tuples inserted together the rows they get one by one', () => {
     if (index !== null) expect(index.firstOf(last as number)).toBe(together.count);
   }
 });
+
+test('tuples appended without a look-up are found later, and in indexes, whatever is inserted between', () => {
+  const prng = new Prng(41);
+  for (const most of [3, 400, 70_000]) {
+    const tuples = new Tuples(2);
+    let next = 0;
+    const wrong: string[] = [];
+    const holds = (id: number): boolean => tuples.find(Int32Array.of(id, id >> 3)) === id;
+    for (let round = 0; round < 12; round++) {
+      const ids = Int32Array.from({ length: 1 + prng.below(most) }, () => next++);
+      tuples.appendDistinct([ids, ids.map((id) => id >> 3)], 0, ids.length);
+      if (prng.chance(0.3) && !holds(prng.below(next))) wrong.push(`${round}`);
+      if (prng.chance(0.5) && tuples.insert(Int32Array.of(next, next >> 3)) !== next++)
+        wrong.push(`${round}`);
+      if (prng.chance(0.5) && tuples.insert(Int32Array.of(0, 0)) >= 0) wrong.push(`again ${round}`);
+      if (round === 6) tuples.index([1]);
+    }
+    for (let id = 0; id < next; id++) if (!holds(id)) wrong.push(`${id}`);
+    expect(wrong).toEqual([]);
+    expect(tuples.count).toBe(next);
+    const index = tuples.index([1]);
+    const group: number[] = [];
+    for (let row = index.first(Int32Array.of(1)); row !== 0; row = index.next[row - 1] as number)
+      group.push(row - 1);
+    expect(group).toEqual(
+      Array.from({ length: Math.min(8, next - 8) }, (_, at) => Math.min(15, next - 1) - at),
+    );
+  }
+});

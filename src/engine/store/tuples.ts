@@ -22,6 +22,8 @@ const insertionsBetweenMoves = 128;
 const rowsPerMove = 256;
 /** Rows moved by a look-up, so that a set that no longer grows is rebuilt too: few, since thousands follow one another. */
 const rowsPerLookUp = 8;
+/** So many rows at most are left out of the slots until somebody looks for a tuple: entering them takes three milliseconds. */
+const maxUnhashed = maxSlotsAtOnce / 2;
 
 /** Initial rows of a set, which have their own look-up: they are not hashed. */
 export interface FirstRows {
@@ -77,6 +79,8 @@ export class Tuples {
   #oldSlots: Int32Array | null = null;
   #moved = 0;
   #toMove = 0;
+  /** Rows from here on are not in the slots yet: those of `appendDistinct`, until a tuple is looked for. */
+  #unhashedFrom = 0;
   /** Meaningless; keeps the compiler from optimizing `#fetch` away. */
   protected fetched = 0;
   readonly #indexes: Indexes;
@@ -96,6 +100,7 @@ export class Tuples {
     this.#memory = memory;
     if (first !== null) {
       this.count = first.count;
+      this.#unhashedFrom = first.count;
       this.#capacity = (first.columns[0] as Int32Array).length;
       this.#growAt = firstStepOf(this.#capacity, this.count);
     }
@@ -157,6 +162,7 @@ export class Tuples {
   find(tuple: Int32Array): number {
     let row = this.#first === null ? -1 : this.#first.find(tuple);
     if (row < 0) {
+      this.#hashAll();
       const hash = hashOf(tuple, 0, this.arity);
       row = this.#rowIn(this.#slot(tuple, 0, hash));
       if (this.#oldSlots !== null) {
@@ -193,6 +199,7 @@ export class Tuples {
   insert(tuple: Int32Array, height = unset): number {
     const first = this.#first === null ? -1 : this.#first.find(tuple);
     if (first >= 0) return this.#improve(first, height);
+    this.#hashAll();
     const hash = hashOf(tuple, 0, this.arity);
     const slot = this.#slot(tuple, 0, hash);
     if (this.#slots[slot] !== 0) return this.#improve(this.#rowIn(slot), height);
@@ -213,6 +220,7 @@ export class Tuples {
    */
   insertAll(values: Int32Array, width: number, count: number, hashes: Int32Array, rows: Int32Array): number {
     const { arity } = this;
+    this.#hashAll();
     for (let at = 0, from = 0; at < count; at++, from += width) {
       hashes[at] = hashOf(values, from, arity);
     }
@@ -228,6 +236,51 @@ export class Tuples {
       rows[at] = isKnown ? -1 : this.#append(values, from, slot, hash);
     }
     return this.count - before;
+  }
+
+  /**
+   * Adds rows `from` to `to` of these columns, tuples that differ from each other and from all that the set has, to a set without
+   * heights and first rows. Up to a number of rows they enter the slots only when a tuple is looked for: many never are.
+   */
+  appendDistinct(columns: readonly Int32Array[], from: number, to: number): void {
+    for (let at = from; at < to; ) {
+      if (this.count === this.#growAt) this.#grow();
+      const end = Math.min(to, at + this.#growAt - this.count);
+      for (const [position, column] of this.columns.entries())
+        column.set((columns[position] as Int32Array).subarray(at, end), this.count);
+      const row = this.count;
+      this.count += end - at;
+      this.#indexes.addAll(row, this.count);
+      at = end;
+    }
+    if (this.count - this.#unhashedFrom > maxUnhashed) this.#hashAll();
+  }
+
+  /** Enters the rows that are not in the slots yet. */
+  #hashAll(): void {
+    if (this.#unhashedFrom < this.count) this.#hash(this.#unhashedFrom, this.count);
+  }
+
+  #hash(from: number, to: number): void {
+    if (from === this.#firstHashed) this.#makeSlotsFor(to - from);
+    if (this.#oldSlots !== null) this.#move(Math.ceil((to - from) / insertionsBetweenMoves) * rowsPerMove);
+    // As many as there are slots for, before more are made.
+    for (let at = from; at < to; ) {
+      const room = (this.#slots.length >>> 1) - (at - this.#firstHashed);
+      const end = Math.min(to, at + room);
+      this.#enter(at, end);
+      this.#unhashedFrom = at = end;
+      if ((at - this.#firstHashed) * 2 >= this.#slots.length) this.#rehash();
+    }
+  }
+
+  /** Makes slots for so many rows, of which none is in the slots. */
+  #makeSlotsFor(rows: number): void {
+    let room = this.#slots.length;
+    while (rows * 2 >= room) room = nextCapacityOf(room);
+    if (room === this.#slots.length) return;
+    this.#memory?.take(room * 4 - this.#slots.byteLength);
+    this.#slots = new Int32Array(room);
   }
 
   /** Prefetches the slots of these hashes, old and new, since the CPU can fetch many at the same time. */
@@ -254,6 +307,7 @@ export class Tuples {
     const slots = this.#slots;
     slots[slot] = (hash & ~(slots.length - 1)) | (row + 1 - this.#firstHashed);
     this.count = row + 1;
+    this.#unhashedFrom = this.count;
     this.#indexes.add(row);
     if (this.#oldSlots !== null && row % insertionsBetweenMoves === 0) this.#move(rowsPerMove);
     if ((this.count - this.#firstHashed) * 2 >= slots.length) this.#rehash();
@@ -399,15 +453,15 @@ export class Tuples {
 
   /** Makes more slots: those of a large set are filled as rows are inserted and looked up. */
   #rehash(): void {
-    this.#move(this.count);
+    this.#move(this.#unhashedFrom);
     const old = this.#slots;
     const room = nextCapacityOf(old.length);
     this.#memory?.take(room * 4);
     this.#slots = new Int32Array(room);
     this.#oldSlots = old;
     this.#moved = this.#firstHashed;
-    this.#toMove = this.count;
-    if (old.length <= maxSlotsAtOnce) this.#move(this.count);
+    this.#toMove = this.#unhashedFrom;
+    if (old.length <= maxSlotsAtOnce) this.#move(this.#toMove);
   }
 
   /** Moves up to this many rows from the old slots to the new. */
@@ -495,6 +549,15 @@ export class DistinctAtoms {
 
 const maxRows = 1024;
 
+/** True if the row equals the one before it. */
+function isRepeated(columns: readonly Int32Array[], row: number): boolean {
+  for (let position = 0; position < columns.length; position++) {
+    const column = columns[position] as Int32Array;
+    if (column[row] !== column[row - 1]) return false;
+  }
+  return true;
+}
+
 /**
  * A buffer of tuples to be inserted into a set in a batch: the set's slots are prefetched for all of them
  * before the first look-up, so that the CPU waits for memory once rather than again and again. A tuple may be
@@ -525,6 +588,37 @@ export class TupleBatch {
    */
   insertInto(set: Tuples, width: number): number {
     return set.insertAll(this.values, width, this.count, this.hashes, this.rows);
+  }
+
+  /**
+   * Buffers rows of these columns from `from` on, each followed by its number, up to row `to` or until it is full. Leaves out those
+   * equal to the one before. Returns the next row.
+   */
+  takeColumns(columns: readonly Int32Array[], from: number, to: number): number {
+    const width = columns.length + 1;
+    if (this.values.length < maxRows * width) this.#grow(maxRows * width);
+    const { values } = this;
+    let row = from;
+    let count = 0;
+    for (; row < to && count < maxRows; row++) {
+      if (row > from && isRepeated(columns, row)) continue;
+      const at = count * width;
+      for (let position = 0; position < columns.length; position++)
+        values[at + position] = (columns[position] as Int32Array)[row] as number;
+      values[at + width - 1] = row;
+      count++;
+    }
+    this.count = count;
+    return row;
+  }
+
+  /** After `insertInto`: writes the values at this position of the new tuples to `to`, from `from` on. Returns their end. */
+  newOnes(to: Int32Array, from: number, position: number): number {
+    const { values, rows, count } = this;
+    let end = from;
+    for (let at = 0; at < count; at++)
+      if ((rows[at] as number) >= 0) to[end++] = values[at * (position + 1) + position] as number;
+    return end;
   }
 
   #grow(needed: number): void {

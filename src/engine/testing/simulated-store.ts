@@ -64,6 +64,42 @@ export class SimulatedStore {
     throw new Error(`there is no log ${id}`);
   }
 
+  /** The statements about nodes, and about where databases are to be. */
+  #placement(gate: () => Promise<void>): Pick<ShelfNode['logs'], 'nodes' | 'place' | 'tell'> {
+    return {
+      nodes: () =>
+        this.#rows.statement(gate, false, () =>
+          [...this.nodes].map((each) => ({
+            id: each,
+            address: each,
+            isAlive: this.living.has(each),
+            usedBytes: this.usedBytes.get(each) ?? 0,
+            memoryBytes: this.memoryBytes,
+            takesPart: true,
+            isConsidered: this.#considered.has(each),
+          })),
+        ),
+      place: (changes, considered) =>
+        this.#rows.statement(gate, true, () => {
+          for (const { id: number, before, placed } of changes) {
+            const { server } = this.#named(number);
+            if (!server.isEnded && before.join() === server.placed.join()) server.placed = placed;
+          }
+          for (const each of considered) this.#considered.add(each);
+        }),
+      tell: (me, told) =>
+        this.#rows.statement(gate, true, () => {
+          for (const { id: number, isReady, bytes } of told) {
+            const { server } = this.#named(number);
+            if (server.isEnded) continue;
+            const others = server.ready.filter((each) => each !== me);
+            server.ready = isReady ? [...others, me] : others;
+            server.bytes = bytes ?? server.bytes;
+          }
+        }),
+    };
+  }
+
   /** A node. While `gate` is pending, its statements do not reach the server. */
   node(id: string, gate: () => Promise<void>, options: PostgresStoreOptions): ShelfNode {
     this.living.add(id);
@@ -84,36 +120,7 @@ export class SimulatedStore {
               bytes: server.bytes,
             })),
           ),
-        nodes: () =>
-          this.#rows.statement(gate, false, () =>
-            [...this.nodes].map((each) => ({
-              id: each,
-              address: each,
-              isAlive: this.living.has(each),
-              usedBytes: this.usedBytes.get(each) ?? 0,
-              memoryBytes: this.memoryBytes,
-              takesPart: true,
-              isConsidered: this.#considered.has(each),
-            })),
-          ),
-        place: (changes, considered) =>
-          this.#rows.statement(gate, true, () => {
-            for (const { id: number, before, placed } of changes) {
-              const { server } = this.#named(number);
-              if (!server.isEnded && before.join() === server.placed.join()) server.placed = placed;
-            }
-            for (const each of considered) this.#considered.add(each);
-          }),
-        tell: (me, told) =>
-          this.#rows.statement(gate, true, () => {
-            for (const { id: number, isReady, bytes } of told) {
-              const { server } = this.#named(number);
-              if (server.isEnded) continue;
-              const others = server.ready.filter((each) => each !== me);
-              server.ready = isReady ? [...others, me] : others;
-              server.bytes = bytes ?? server.bytes;
-            }
-          }),
+        ...this.#placement(gate),
         ensure: (name) => this.#rows.statement(gate, true, () => void this.#add(name)),
         create: (name, me) =>
           this.#rows.statement(gate, true, () => {

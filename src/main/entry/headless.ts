@@ -25,6 +25,7 @@ import {
   parseConfig,
   storagePlaceOf,
 } from '../base/config.ts';
+import { inlineLittleAtStart } from '../base/inlining.ts';
 import { findInstallation } from '../base/installation.ts';
 import type { Service } from '../service/service.ts';
 import { recordStart } from '../base/start-record.ts';
@@ -112,6 +113,7 @@ let isServing = false;
 /** Runs the service until it is told to end; returns the exit code. */
 async function serve(): Promise<number> {
   isServing = true;
+  inlineLittleAtStart();
   const environment = takeEnvironment();
   const config = configOf(environment);
   const log = loggerFor(config);

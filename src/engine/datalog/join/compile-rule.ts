@@ -17,6 +17,7 @@ import {
   DerivedStep,
   RederivationDelta,
 } from './derived-steps.ts';
+import { CopyJoin } from './copy-join.ts';
 import type { Constants } from '../model/constants.ts';
 import {
   type AbsenceWatcher,
@@ -134,7 +135,7 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
       registers ??= new Registers(rule, set.constants);
       const builder = new MachineBuilder(rule, set, { registers, intersections, semiJoins });
       const machine = make(builder);
-      return builder.counts === null ? machine : new CountedJoin(machine, builder.counts);
+      return builder.counts === null ? CopyJoin.inPlaceOf(machine) : new CountedJoin(machine, builder.counts);
     };
     const machine =
       observer === null

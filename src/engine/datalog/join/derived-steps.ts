@@ -17,6 +17,7 @@ import {
   Step,
 } from './machine.ts';
 import type { ValueUse, Window } from '../plan/join-plan.ts';
+import { noRows, type WholeRows } from './row-selection.ts';
 import { type Sortable, SortableStep } from './sortable-step.ts';
 
 /** The live rows of a delta of a derived relation. */
@@ -220,6 +221,12 @@ export class DerivedStep extends SortableStep {
     return { runs: rows.runs, columns: rows.columns, limit: done, count: rows.count, scope: null };
   }
 
+  /** Its rows as columns, for the window `done`, of a relation that is at its fixpoint. */
+  get whole(): WholeRows {
+    const { rows, done } = this.source;
+    return { ...noRows, columns: rows.columns, limit: done, dead: rows.dead };
+  }
+
   override meets(row: number): boolean {
     const { rows, done } = this.source;
     return row < done && !rows.isDead(row);
@@ -276,14 +283,14 @@ const maxFewTuples = 8;
  * it reads is at the fixpoint of its demand.
  */
 export class AggregateStep extends Step {
-  readonly #name: AggregateName;
-  readonly #inner: Step;
+  readonly name: AggregateName;
+  readonly inner: Step;
   readonly #value: number;
-  readonly #result: number;
-  readonly #way: ValueUse;
+  readonly result: number;
+  readonly way: ValueUse;
   readonly #constants: Constants;
   /** The registers of a tuple, if the inner step may find it more than once; else null. */
-  readonly #repeated: readonly number[] | null;
+  readonly repeated: readonly number[] | null;
   /** The tuples of this group so far: the first few one after the other, since most groups are small. */
   readonly #few: Int32Array;
   #fewEnd = 0;
@@ -302,26 +309,26 @@ export class AggregateStep extends Step {
     repeated: readonly number[] | null,
   ) {
     super();
-    this.#repeated = repeated;
+    this.repeated = repeated;
     this.#tuple = new Int32Array(repeated?.length ?? 0);
     this.#few = new Int32Array(this.#tuple.length * maxFewTuples);
-    this.#name = name;
-    this.#inner = inner;
+    this.name = name;
+    this.inner = inner;
     this.#value = value;
-    this.#result = result;
-    this.#way = way;
+    this.result = result;
+    this.way = way;
     this.#constants = constants;
   }
 
   override bind(reader: Reader): void {
-    this.#inner.rowRegister = this.rowRegister;
-    this.#inner.bind(reader);
+    this.inner.rowRegister = this.rowRegister;
+    this.inner.bind(reader);
   }
 
   override enter(machine: Machine): void {
-    this.#inner.enter(machine);
+    this.inner.enter(machine);
     this.#isOver = false;
-    this.#running = runningAggregate(this.#name);
+    this.#running = runningAggregate(this.name);
     this.#forget();
     this.height = 0;
   }
@@ -336,22 +343,22 @@ export class AggregateStep extends Step {
     const value = present(this.#running, 'the step was entered').value();
     if (value === null) return false;
     const id = this.#constants.idOf(value);
-    const at = this.#result;
-    if (this.#way === 'bind') registers[at] = id;
-    else if (this.#way === 'match' && registers[at] !== id) return false;
-    else if (this.#way === 'compare' && !this.#constants.equal(registers[at] as number, id)) return false;
+    const at = this.result;
+    if (this.way === 'bind') registers[at] = id;
+    else if (this.way === 'match' && registers[at] !== id) return false;
+    else if (this.way === 'compare' && !this.#constants.equal(registers[at] as number, id)) return false;
     return this.pass();
   }
 
   /** Takes the matches of the inner step until the end, or until the machine must yield. */
   #take(machine: Machine): void {
-    const inner = this.#inner;
+    const inner = this.inner;
     const { registers } = machine;
     const running = present(this.#running, 'the step was entered');
-    const readsText = this.#name !== 'count';
+    const readsText = this.name !== 'count';
     let left = rowsAtOnce;
     while (inner.advance(machine)) {
-      if (this.#repeated === null || this.#isNew(this.#repeated, registers))
+      if (this.repeated === null || this.#isNew(this.repeated, registers))
         running.add(readsText ? this.#constants.operand(registers[this.#value] as number) : '');
       this.height = Math.max(this.height, inner.height);
       if (--left > 0 && !machine.isWorn) continue;

@@ -218,7 +218,8 @@ export class Machine implements Consumer {
   isStalled = false;
   /** Look-ups in guards since `run` was called. */
   tests = 0;
-  readonly #steps: readonly Step[];
+  readonly steps: readonly Step[];
+  readonly parts: MachineParts;
   readonly #delta: DeltaStep;
   readonly #gate: Derived | null;
   readonly #once: boolean;
@@ -231,7 +232,8 @@ export class Machine implements Consumer {
 
   /** The first step is the delta. */
   constructor(steps: readonly Step[], parts: MachineParts) {
-    this.#steps = steps;
+    this.steps = steps;
+    this.parts = parts;
     this.#delta = steps[0] as DeltaStep;
     this.#gate = parts.gate;
     this.#once = parts.once;
@@ -247,13 +249,17 @@ export class Machine implements Consumer {
     return this.#gate !== null && this.#gate.done === 0;
   }
 
+  /** Prepares the steps for the reader. */
+  bindTo(reader: Reader): void {
+    if (this.#boundTo === reader) return;
+    for (const step of this.steps) step.bind(reader);
+    this.#sink.bind();
+    for (const seen of this.#seen) seen.reset();
+    this.#boundTo = reader;
+  }
+
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
-    if (this.#boundTo !== reader) {
-      for (const step of this.#steps) step.bind(reader);
-      this.#sink.bind();
-      for (const seen of this.#seen) seen.reset();
-      this.#boundTo = reader;
-    }
+    this.bindTo(reader);
     for (const seen of this.#seen) seen.begin();
     if (list === null) this.#delta.begin(from, to, null);
     else this.#delta.begin(0, list.length, list);
@@ -291,7 +297,7 @@ export class Machine implements Consumer {
   }
 
   #join(budget: number): number {
-    const steps = this.#steps;
+    const steps = this.steps;
     const last = steps.length - 1;
     const end = this.matches + budget;
     const maxTests = budget * testsPerStep;

@@ -17,6 +17,7 @@ import {
   type Premises,
 } from './machine.ts';
 import { type Reader, sees } from '../model/reader.ts';
+import { noRows, type WholeRows } from './row-selection.ts';
 import { type Sortable, SortableStep } from './sortable-step.ts';
 
 const noKey = new Int32Array(0);
@@ -202,6 +203,25 @@ export class StoredStep extends SortableStep {
     const limit = isOther ? 0 : relation.rowsAt(reader.generation);
     const only = scope === null || !spansScopes ? null : { position, value: scope };
     return { runs, columns, limit, count, scope: only };
+  }
+
+  /** The rows of the view as columns; null if they must be met one by one: for validity, an overlay, or copies in other scopes. */
+  get whole(): WholeRows | null {
+    const relation = this.#relation;
+    if (relation === null) return this.#added === null ? { ...noRows, relation } : null;
+    if (!this.#isPlain(relation) || this.#added !== null || this.#copies !== null) return null;
+    const { columns, death, spansScopes, arity } = relation;
+    const { generation } = this.#reader as Reader;
+    const isOfView = this.#view.kind === 'all' || spansScopes || columns[arity]?.[0] === this.#scope;
+    const scope = this.#view.kind !== 'all' && spansScopes ? this.#scope : null;
+    return { relation, columns, limit: isOfView ? this.#limit : 0, death, generation, dead: null, scope };
+  }
+
+  /** The index over the key of the bound view, which may lack rows; null: the rows are to be scanned. */
+  get indexOfWhole(): ChainIndex | null {
+    return this.#relation === null || this.#positions.length === 0
+      ? null
+      : this.#relation.indexToUse(this.#positions);
   }
 
   override meets(row: number): boolean {

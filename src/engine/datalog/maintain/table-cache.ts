@@ -476,6 +476,7 @@ export async function maintainTables(
   pacer: Pacer,
 ): Promise<boolean> {
   const { facts, work, justifications } = set;
+  await justifications.writeRunsInSteps(() => pacer.breathe());
   const countBefore = justifications.count;
   for (const support of justifications.supports) support.markBaseline();
   const numbers = Int32Array.from(new Set(changed));
@@ -488,7 +489,6 @@ export async function maintainTables(
     // A write that is not visible yet may be in progress.
     rows[at] = relation.versionAt(newest, reader.generation);
   }
-  await justifications.link(() => pacer.breathe());
   for (const [at, number] of numbers.entries()) {
     if (at % changesBetweenBreaths === changesBetweenBreaths - 1) await pacer.breathe();
     const relation = relations[at] as StoredRelation;

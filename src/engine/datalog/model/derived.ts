@@ -65,6 +65,28 @@ export interface Checker {
   check(): Consumer;
 }
 
+/** A premise of each of several rows: rows of a relation or, if there is none, stored facts. */
+export interface RunPremise {
+  readonly support: Support | null;
+  /** That of the support when the rows were justified: if it has been emptied since, the numbers are no rows of it. */
+  readonly epoch: number;
+  /** By row; the same for each; or `at` for the first, and those that follow. */
+  readonly numbers: Int32Array | number | { readonly at: number };
+}
+
+/** Rows whose justifications are not written as edges yet; see `Justifications.justifyNew`. */
+export interface JustifiedRun {
+  readonly first: number;
+  readonly count: number;
+  readonly premises: readonly RunPremise[];
+}
+
+function bytesOfRun({ premises }: JustifiedRun): number {
+  let bytes = 64;
+  for (const { numbers } of premises) bytes += numbers instanceof Int32Array ? numbers.byteLength : 0;
+  return bytes;
+}
+
 /** What incremental maintenance keeps for one derived relation; see `justifications.ts`. */
 export class Support {
   readonly derived: Derived;
@@ -81,8 +103,14 @@ export class Support {
   readonly heads: IntBlocks;
   /** Number of edges of justifications of this relation's rows. */
   edges = 0;
-  /** Of edges from rows as premises, those before this one are from before the relation was last emptied. */
-  clearedAt = 0;
+  /** Rows whose justifications are not written as edges yet. */
+  readonly runs: JustifiedRun[] = [];
+  /** Rows below this may be in a run. */
+  endOfRuns = 0;
+  /** Increases whenever the relation is emptied. */
+  epoch = 0;
+  #bytesOfRuns = 0;
+  readonly #memory: MemoryMeter | null;
   /** Overdeleted rows whose dependents have not been followed. */
   overdeleted: number[] = [];
   /** Dead rows to look for another derivation for. */
@@ -93,8 +121,6 @@ export class Support {
   rederived: number[] = [];
   /** Rows below this are not new to the watchers. */
   propagatedCount = 0;
-  /** Counts all edges. */
-  readonly #all: { readonly count: number };
   /** Baseline: rows below this, without those revived since, were true when the running maintenance began. */
   #baselineCount = 0;
   /** null: none yet. */
@@ -104,19 +130,37 @@ export class Support {
     derived: Derived,
     number: number,
     lost: ((row: number) => void) | null,
-    all: { readonly count: number },
     memory: MemoryMeter | null,
   ) {
     this.derived = derived;
-    this.#all = all;
     this.number = number;
     this.lost = lost;
+    this.#memory = memory;
     this.since = new IntBlocks(memory);
     this.heads = new IntBlocks(memory);
   }
 
   get bytes(): number {
-    return this.since.bytes + this.heads.bytes;
+    return this.since.bytes + this.heads.bytes + this.#bytesOfRuns;
+  }
+
+  addRun(run: JustifiedRun): void {
+    this.#countRun(bytesOfRun(run));
+    this.runs.push(run);
+    this.endOfRuns = run.first + run.count;
+  }
+
+  /** Drops the first run: it is written, or its rows are gone. */
+  endRun(): void {
+    const run = this.runs.shift();
+    if (run !== undefined) this.#countRun(-bytesOfRun(run));
+    if (this.runs.length === 0) this.endOfRuns = 0;
+  }
+
+  #countRun(bytes: number): void {
+    if (bytes > 0) this.#memory?.take(bytes);
+    else this.#memory?.free(-bytes);
+    this.#bytesOfRuns += bytes;
   }
 
   /** Drops what is recorded for the rows; the relation has been emptied. */
@@ -124,7 +168,8 @@ export class Support {
     this.since.clear();
     this.heads.clear();
     this.edges = 0;
-    this.clearedAt = this.#all.count;
+    this.epoch++;
+    while (this.runs.length > 0) this.endRun();
     this.overdeleted = [];
     this.toRederive = [];
     this.deleted = [];

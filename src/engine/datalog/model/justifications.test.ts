@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MemoryMeter } from '../../store/memory-meter.ts';
-import { clear, newDerived, type Support } from './derived.ts';
+import { newDerived, type Support } from './derived.ts';
 import { Justifications } from './justifications.ts';
 
 const rowCount = 30_000;
@@ -48,43 +48,47 @@ test('finds more rows than fit into a block, and still finds them after others a
   expect(ofFact).toBe(rowCount / 3);
 });
 
-test('a row is no premise of what a row with its number supported before the relation was emptied', async () => {
-  const { justifications, premise, target } = manyRows();
+test('rows justified together have the dependents of rows justified one by one, however they change between', async () => {
+  const justifications = new Justifications();
+  const [premise, target] = ['premise', 'target'].map((name) => {
+    const derived = newDerived({ name, arity: 1, level: 1, memory: new MemoryMeter() });
+    justifications.track(derived, null);
+    return derived.support as Support;
+  }) as [Support, Support];
+  const justify = (from: number, to: number): void => {
+    for (let row = from; row < to; row++) target.derived.rows.insert(Int32Array.of(row));
+    justifications.justifyNew(target, from, [
+      { support: premise, epoch: premise.epoch, numbers: { at: 10 } },
+      { support: null, epoch: 0, numbers: Int32Array.from({ length: to - from }, (_, at) => at % 3) },
+      { support: premise, epoch: premise.epoch, numbers: 5 },
+    ]);
+  };
   const dependents = (row: number): number[] => {
     const rows: number[] = [];
-    justifications.dependents(premise, row, (_, of) => rows.push(of));
-    return rows;
+    justifications.dependents(premise, row, (_, at) => rows.push(at));
+    return rows.sort((left, right) => left - right);
   };
-  clear(premise.derived);
-  premise.derived.rows.insert(Int32Array.of(0));
-  justifications.begin(target, 7);
-  justifications.add(premise, 0, target, 7);
-  await justifications.link(() => Promise.resolve());
-  justifications.add(premise, 0, target, 8);
-  expect(dependents(0)).toEqual([8, 7]);
+  justify(0, 8);
+  const second: number[] = [];
+  justifications.dependentsOfFact(1, (_, at) => second.push(at));
+  expect(second.length).toBe(3);
+  justify(8, 16);
+  // Another justification for a row of the run, before anybody asked.
+  justifications.begin(target, 9);
+  justifications.add(premise, 7, target, 9);
+  expect(dependents(11)).toEqual([1]);
+  expect(dependents(13)).toEqual([3, 11]);
+  expect(dependents(7)).toEqual([9]);
+  expect(dependents(5)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15]);
+  justify(16, 28);
+  premise.clear();
+  const ofFact: number[] = [];
   await justifications.compact(() => Promise.resolve());
-  clear(premise.derived);
-  justifications.add(premise, 0, target, 9);
-  expect(dependents(0)).toEqual([9]);
-});
-
-test('edges between more relations than an edge has room for are found as well', () => {
-  const justifications = new Justifications();
-  const supports = Array.from({ length: 0x8002 }, () => {
-    const derived = newDerived({ name: 'any', arity: 0, level: 1, memory: new MemoryMeter() });
-    justifications.track(derived, null);
-    derived.rows.insert(new Int32Array(0));
-    return derived.support as Support;
-  });
-  const [first, last] = [supports[0] as Support, supports.at(-1) as Support];
-  justifications.add(first, 0, last, 0);
-  justifications.add(last, 0, first, 0);
-  justifications.add(first, 0, first, 0);
-  const found = (premise: Support): Support[] => {
-    const targets: Support[] = [];
-    justifications.dependents(premise, 0, (target) => targets.push(target));
-    return targets;
-  };
-  expect(found(first).map(({ number }) => number)).toEqual([0, 0x8001]);
-  expect(found(last).map(({ number }) => number)).toEqual([0]);
+  justifications.dependentsOfFact(1, (_, at) => ofFact.push(at));
+  expect(ofFact.sort((left, right) => left - right)).toEqual([1, 4, 7, 12, 15, 17, 20, 23, 26]);
+  expect(dependents(5)).toEqual([]);
+  justify(28, 38);
+  target.clear();
+  expect(target.bytes).toBe(0);
+  expect(dependents(10)).toEqual([]);
 });

@@ -1,17 +1,14 @@
 import { present } from '../../base/assert.ts';
 import { IntBlocks } from '../../store/int-blocks.ts';
 import type { MemoryMeter } from '../../store/memory-meter.ts';
-import { type Derived, Support } from './derived.ts';
+import { type Derived, type JustifiedRun, type RunPremise, Support } from './derived.ts';
 
 /** At most this much garbage is always left. */
 const minGarbage = 10_000;
 // Edges processed between two calls of `breathe`.
 const edgesBetweenBreaths = 0x1_0000;
-/** In an unlinked edge, the bits from here on of the relation's number say which relation the premise is of. */
-const premiseBits = 16;
-const maxPacked = 1 << premiseBits;
-/** Half as many as there would be room for, so that the sign is not used. */
-const maxPremises = 1 << (premiseBits - 1);
+/** Fewer rows are justified one by one. */
+const minRowsOfRun = 4;
 /** Yields to other tasks if it is time to; rejects if a limit is exceeded. */
 type Breathe = () => Promise<void>;
 
@@ -24,8 +21,8 @@ type Breathe = () => Promise<void>;
  * that it supports. A row that gets a new justification leaves its old edges in those chains; they are
  * recognized as older than the row's `since`, and `compact` drops them when they may be the majority.
  *
- * Edges are written one after the other, and linked into the chains of their premises, which lie anywhere in memory, when a
- * change first asks for one: most of what is derived is read, and dropped, without that.
+ * Rows that are copied many at a time have their justifications as a run, which is written as edges when a change first asks for
+ * dependents, or justifies one of the rows again: most answers are never maintained.
  *
  * Stored facts appear under their number, which survives versions and compaction. Demand is not a premise: it
  * only grows. Dependencies on negation and aggregates have no edges: `Watcher`s find the rows that a change
@@ -40,8 +37,8 @@ export class Justifications {
    */
   garbage = 0;
   #edges: SupportEdges;
-  /** The edges from here on are not linked: the number of the premise stands where the next older edge will. */
-  #linked = 0;
+  /** Relations that have runs; dropped relations may have lost theirs. */
+  readonly #withRuns = new Set<Support>();
   /** By the number of a stored fact: 1 + the newest edge from it as a premise. */
   readonly #facts: IntBlocks;
   readonly #memory: MemoryMeter | null;
@@ -64,63 +61,83 @@ export class Justifications {
    * facts deletes.
    */
   track(derived: Derived, lost: ((row: number) => void) | null): void {
-    derived.support = new Support(derived, this.supports.length, lost, this, this.#memory);
+    derived.support = new Support(derived, this.supports.length, lost, this.#memory);
     this.supports.push(derived.support);
+  }
+
+  /** Justifies the last rows of the relation, which are new, from `first` on. The premises' arrays are the run's from then on. */
+  justifyNew(target: Support, first: number, premises: readonly RunPremise[]): void {
+    const count = target.derived.rows.count - first;
+    const run = { first, count, premises };
+    if (count < minRowsOfRun) this.#write(target, run, 0, count);
+    else {
+      target.addRun(run);
+      this.#withRuns.add(target);
+    }
+  }
+
+  /** Writes all runs as edges. */
+  writeRuns(): void {
+    for (const target of this.#withRuns)
+      for (let run = target.runs[0]; run !== undefined; run = target.runs[0]) {
+        this.#write(target, run, 0, run.count);
+        target.endRun();
+      }
+    this.#withRuns.clear();
+  }
+
+  /** `writeRuns` in steps. Requires exclusive access. */
+  async writeRunsInSteps(breathe: Breathe): Promise<void> {
+    for (const target of this.#withRuns)
+      for (let run = target.runs[0]; run !== undefined; run = target.runs[0]) {
+        for (let at = 0; at < run.count; at += edgesBetweenBreaths) {
+          this.#write(target, run, at, Math.min(run.count, at + edgesBetweenBreaths));
+          await breathe();
+        }
+        target.endRun();
+      }
+    this.#withRuns.clear();
+  }
+
+  #write(target: Support, { first, premises }: JustifiedRun, from: number, to: number): void {
+    const current = premises.filter(({ support, epoch }) => support === null || support.epoch === epoch);
+    for (let at = from; at < to; at++) {
+      const row = first + at;
+      target.since.set(row, this.count);
+      for (const { support, numbers } of current) {
+        const number = numberAt(numbers, at);
+        if (support === null) this.addFact(number, target, row);
+        else this.add(support, number, target, row);
+      }
+    }
   }
 
   /** Begins the justification of a row and invalidates its previous one. `add` follows for every premise. */
   begin(support: Support, row: number): void {
+    if (row < support.endOfRuns) this.writeRuns();
     support.since.set(row, this.count);
   }
 
   /** Adds a row as a premise of the given row. */
   add(premise: Support, premiseRow: number, target: Support, row: number): void {
-    this.#edge(premise.number + 1, premiseRow, target, row);
+    premise.heads.set(premiseRow, this.#edge(target, row, premise.heads.at(premiseRow)));
   }
 
   /** Adds a stored fact as a premise of the given row. */
   addFact(number: number, target: Support, row: number): void {
-    this.#edge(0, number, target, row);
+    this.#facts.set(number, this.#edge(target, row, this.#facts.at(number)));
   }
 
   /** Visits the live rows that the row supports. */
   dependents(support: Support, row: number, visit: (target: Support, row: number) => void): void {
-    this.#link(this.count);
+    if (this.#withRuns.size > 0) this.writeRuns();
     this.#walk(support.heads.at(row), visit);
   }
 
   /** Visits the live rows that the stored fact supports. */
   dependentsOfFact(number: number, visit: (target: Support, row: number) => void): void {
-    this.#link(this.count);
+    if (this.#withRuns.size > 0) this.writeRuns();
     this.#walk(this.#facts.at(number), visit);
-  }
-
-  /** Links the edges that are not yet, in slices: `dependents` would do so in one turn. */
-  async link(breathe: Breathe): Promise<void> {
-    while (this.#linked < this.count) {
-      this.#link(Math.min(this.count, this.#linked + edgesBetweenBreaths));
-      await breathe();
-    }
-  }
-
-  /** Links the edges before this one. */
-  #link(end: number): void {
-    for (; this.#linked < end; this.#linked++) {
-      const edge = this.#linked;
-      const packed = this.#edges.relation(edge);
-      const row = this.#edges.row(edge);
-      const premiseRow = this.#edges.older(edge);
-      const number = packed >>> premiseBits;
-      const support = number === 0 ? null : (this.supports[number - 1] as Support);
-      const heads = support === null ? this.#facts : support.heads;
-      let older = 0;
-      // No row is left that an edge from before the premise's relation was emptied could be from.
-      if (support === null || edge >= support.clearedAt) {
-        older = heads.at(premiseRow);
-        heads.set(premiseRow, edge + 1);
-      }
-      this.#edges.put(edge, packed & (maxPacked - 1), row, older);
-    }
   }
 
   #walk(first: number, visit: (target: Support, row: number) => void): void {
@@ -144,7 +161,7 @@ export class Justifications {
    * limit, the table set must not be used again.
    */
   async compact(breathe: Breathe): Promise<void> {
-    await this.link(breathe);
+    await this.writeRunsInSteps(breathe);
     const { moved, keptCount } = await this.#movedEdges(breathe);
     const edges = new SupportEdges(this.#memory);
     for (let edge = 0; edge < keptCount; edge++) {
@@ -156,8 +173,7 @@ export class Justifications {
     for (const support of this.supports) await this.#moveRows(support, moved, breathe);
     this.#memory?.free(this.#edges.bytes);
     this.#edges = edges;
-    this.count = this.#linked = keptCount;
-    for (const support of this.supports) support.clearedAt = 0;
+    this.count = keptCount;
     this.garbage = 0;
   }
 
@@ -220,23 +236,17 @@ export class Justifications {
     return row < rows.count && edge >= target.since.at(row) && !rows.isDead(row) ? target : null;
   }
 
-  /** Adds an edge. `premise`: 1 + the number of its relation, 0 for stored facts; `premiseRow`: its row or fact number. */
-  #edge(premise: number, premiseRow: number, target: Support, row: number): void {
-    const isPacked = premise < maxPremises && target.number < maxPacked;
-    if (isPacked) this.#edges.put(this.count, target.number | (premise << premiseBits), row, premiseRow);
-    else this.#putLinked(premise, premiseRow, target, row);
+  /** Adds an edge. Returns 1 + its number. */
+  #edge(target: Support, row: number, older: number): number {
+    this.#edges.put(this.count, target.number, row, older);
     target.edges++;
-    this.count++;
+    return ++this.count;
   }
+}
 
-  /** There are too many relations for the premise's to fit into the edge. */
-  #putLinked(premise: number, premiseRow: number, target: Support, row: number): void {
-    this.#link(this.count);
-    const heads = premise === 0 ? this.#facts : (this.supports[premise - 1] as Support).heads;
-    this.#edges.put(this.count, target.number, row, heads.at(premiseRow));
-    heads.set(premiseRow, this.count + 1);
-    this.#linked = this.count + 1;
-  }
+function numberAt(numbers: RunPremise['numbers'], at: number): number {
+  if (typeof numbers === 'number') return numbers;
+  return numbers instanceof Int32Array ? (numbers[at] as number) : numbers.at + at;
 }
 
 const blockBits = 14;

@@ -1,6 +1,6 @@
 import { type AtomLiteral, isVariable, type Literal } from '../../contract/language.ts';
 import { planBody, planRule } from '../../language/order.ts';
-import { relationOf } from '../../language/terms.ts';
+import { isPositiveAtom, relationOf } from '../../language/terms.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import type { Program, ViewRule } from '../model/program.ts';
 import { type Overlay, viewKey } from '../model/reader.ts';
@@ -69,6 +69,9 @@ const nothingBound: ReadonlySet<string> = new Set();
 // Estimates for derived atoms.
 const likelyRowsOfBoundAtom = 100;
 const likelyRowsOfFreeAtom = 1_000_000;
+/** How many relations the size of a derived atom is followed through, and how many rules of each. */
+const maxCopies = 2;
+const maxCopyingRules = 8;
 /**
  * Asking a derived relation for one key costs about as much as matching this many stored facts, and more if
  * it is recursive.
@@ -225,11 +228,37 @@ export class Planner implements BodySpace, JoinSpace {
     if (count === arity) return keyCost;
     const isJoined = literal.args.some((term) => bound.has(term));
     if (keyCost > 0) {
-      const isNarrow = isJoined || (count > 0 && bound.size === 0);
-      return isNarrow ? likelyRowsOfBoundAtom : likelyRowsOfFreeAtom ** (1 - count / arity);
+      if (isJoined) return likelyRowsOfBoundAtom;
+      if (count > 0 && bound.size === 0) return this.#firstRowsOf(view, literal);
+      return likelyRowsOfFreeAtom ** (1 - count / arity);
     }
     const rows = this.#rowsOf(literal, bound);
     return isJoined ? Math.min(rows, likelyRowsOfBoundAtom / 2) : rows;
+  }
+
+  /** The rows of a derived atom with its constants, with which a body may begin: fewer than likely if only rules of one atom conclude them. */
+  #firstRowsOf(view: ScopeChoice, literal: AtomLiteral): number {
+    return Math.min(likelyRowsOfBoundAtom, this.#copiedRows(view, literal, maxCopies));
+  }
+
+  /**
+   * The rows that stored facts and rules of one atom, through at most so many relations, give a derived atom. Infinite if there are
+   * other rules.
+   */
+  #copiedRows(view: ScopeChoice, literal: AtomLiteral, depth: number): number {
+    const rules = this.program.rulesFor(view, relationOf(literal));
+    if (rules.length > maxCopyingRules) return Infinity;
+    let rows = this.#rowsOf(literal, nothingBound);
+    for (const { record, bodyView } of rules) {
+      const { head, body } = record.rule;
+      const [atom] = body;
+      if (body.length > 1 || atom === undefined || !isPositiveAtom(atom) || depth === 0) return Infinity;
+      const known = valuesOf(head, literal);
+      if (known === null) continue;
+      const args = atom.args.map((term) => known.get(term) ?? term);
+      rows += this.#copiedRows(bodyView, { ...atom, args, naf: false }, depth - 1);
+    }
+    return rows;
   }
 
   matching(literal: AtomLiteral): number {
@@ -277,6 +306,18 @@ export class Planner implements BodySpace, JoinSpace {
     const stored = this.#facts.relation(predicate, arity, negated)?.live ?? 0;
     return stored + (this.#overlay?.added.facts.relation(predicate, arity, negated)?.live ?? 0);
   }
+}
+
+/** The constants of the literal by variable of the head that it unifies with; null: it does not. */
+function valuesOf(head: Pick<AtomLiteral, 'args'>, literal: AtomLiteral): Map<string, string> | null {
+  const known = new Map<string, string>();
+  for (const [position, term] of literal.args.entries()) {
+    const own = head.args[position] as string;
+    if (isVariable(term) || own === term) continue;
+    if (!isVariable(own)) return null;
+    known.set(own, term);
+  }
+  return known;
 }
 
 /** Demanded keys at which it is first considered whether they are too many to derive one by one. */

@@ -8,6 +8,8 @@ const sortChunk = 4096;
 /** Up to this many rows of constants of up to so many bytes are sorted by insertion, without a pause. */
 const maxInsertionSort = 32;
 const maxInsertionBytes = 4096;
+/** Constants of the dictionary, for each row, that are marked while rows are compared: a bit each. */
+const maxConstantsPerRow = 64;
 /** Numbers written between two looks at the clock. */
 const writesBetweenBreaths = 0x4_0000;
 const comparisonsBetweenBreaths = 0x4000;
@@ -140,9 +142,9 @@ export async function rowsByText(
   }
   if (wanted < count / 8) {
     const [first] = columns;
-    // Of a single column every row has another constant.
-    const isBehind =
-      first === undefined || columns.length === 1 ? undefined : isBehindByText(first, constants, compare);
+    // Of a single column every row has another constant, and of few rows most: the dictionary may have millions.
+    const isMarked = columns.length > 1 && constants.dictionary.size < count * maxConstantsPerRow;
+    const isBehind = first === undefined || !isMarked ? undefined : isBehindByText(first, constants, compare);
     return leastRows(count, wanted, compare, pacer, { isBehind, cost: constants });
   }
   const bytesOfRanks = count * columns.length * 4;
@@ -343,8 +345,65 @@ export async function leastRows(
   const { isBehind = (at, greatest) => compare(at, greatest) >= 0, cost = noCost } = how;
   const bytes = Math.min(count, wanted) * bytesToSort;
   pacer.memory.take(bytes);
-  const heap: number[] = [];
-  const sink = (from: number): void => {
+  const least = new LeastHeap(wanted, compare, isBehind);
+  for (let row = 0; row < count; ) {
+    row = least.take(row, Math.min(count, row + comparisonsBetweenBreaths), cost);
+    if (row < count) await breathe(cost, pacer);
+  }
+  const { heap } = least;
+  pacer.memory.free(bytes);
+  const order = await sortedOrder(
+    heap.length,
+    (left, right) => {
+      const [one, other] = [heap[left] as number, heap[right] as number];
+      return compare(one, other) || one - other;
+    },
+    pacer,
+    cost === noCost ? noCost : costOf(cost, cost.longest ?? longestLikely),
+  );
+  return order.map((at) => heap[at] as number);
+}
+
+/** A bounded heap of the least numbers so far, with the greatest of them on top. */
+class LeastHeap {
+  readonly heap: number[] = [];
+  readonly #wanted: number;
+  readonly #compare: (left: number, right: number) => number;
+  readonly #isBehind: (at: number, greatest: number) => boolean;
+
+  constructor(
+    wanted: number,
+    compare: (left: number, right: number) => number,
+    isBehind: (at: number, greatest: number) => boolean,
+  ) {
+    this.#wanted = wanted;
+    this.#compare = compare;
+    this.#isBehind = isBehind;
+  }
+
+  /**
+   * Takes the numbers from `from` up to, not including, `to`, or until comparisons have read enough. Returns the next one. No
+   * asynchronous function: V8 compiles its loop late, and each answer would run it anew.
+   */
+  take(from: number, to: number, cost: { readonly work: number }): number {
+    const { heap } = this;
+    const wanted = this.#wanted;
+    const isBehind = this.#isBehind;
+    let at = from;
+    for (; at < to && cost.work <= workAtOnce; at++)
+      if (heap.length < wanted) {
+        heap.push(at);
+        if (heap.length === wanted) for (let top = wanted >>> 1; top >= 0; top--) this.#sink(top);
+      } else if (wanted > 0 && !isBehind(at, heap[0] as number)) {
+        heap[0] = at;
+        this.#sink(0);
+      }
+    return at;
+  }
+
+  #sink(from: number): void {
+    const { heap } = this;
+    const compare = this.#compare;
     for (let at = from; ; ) {
       const left = 2 * at + 1;
       if (left >= heap.length) return;
@@ -355,28 +414,7 @@ export async function leastRows(
       [heap[at], heap[child]] = [heap[child] as number, heap[at] as number];
       at = child;
     }
-  };
-  for (let row = 0; row < count; row++) {
-    if (isDue(row, cost)) await breathe(cost, pacer);
-    if (heap.length < wanted) {
-      heap.push(row);
-      if (heap.length === wanted) for (let at = heap.length >>> 1; at >= 0; at--) sink(at);
-    } else if (wanted > 0 && !isBehind(row, heap[0] as number)) {
-      heap[0] = row;
-      sink(0);
-    }
   }
-  pacer.memory.free(bytes);
-  const least = await sortedOrder(
-    heap.length,
-    (left, right) => {
-      const [one, other] = [heap[left] as number, heap[right] as number];
-      return compare(one, other) || one - other;
-    },
-    pacer,
-    cost === noCost ? noCost : costOf(cost, cost.longest ?? longestLikely),
-  );
-  return least.map((at) => heap[at] as number);
 }
 
 /** Of the few rows that are left to sort, any may have a constant of 64 KiB. */

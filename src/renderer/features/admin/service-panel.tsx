@@ -82,7 +82,7 @@ function storageReadingsOf(state: StorageState): LabelledValue[] {
   const branch = parent === null ? '' : `, branched off ${parent.historyId} at record ${parent.position}`;
   return [
     {
-      label: 'Stored in',
+      label: 'Place',
       value: place ?? 'memory alone',
       hint: state.node === null ? 'STORAGE_DIR' : 'STORE_URL',
     },

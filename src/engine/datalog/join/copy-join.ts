@@ -1,0 +1,418 @@
+import { assert, present } from '../../base/assert.ts';
+import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
+import type { Tuples } from '../../store/tuples.ts';
+import { type Consumer, notify, phases, type RunPremise, type Support } from '../model/derived.ts';
+import type { Reader } from '../model/reader.ts';
+import { AggregateStep, DerivedDelta } from './derived-steps.ts';
+import { GroupCounts } from './group-counts.ts';
+import { type AtomShape, bindRow, type Machine, type MachineParts, type Step } from './machine.ts';
+import { noRows, type Selected, selectAlive, selectRows, valuesOf, type WholeRows } from './row-selection.ts';
+import { StoredStep } from './stored-steps.ts';
+
+/** Rows that it looks at in one call of `run`. */
+const rowsPerRun = 8192;
+/** A join that starts with more rows of demand looks each of them up as the machine does. */
+const maxKeys = 16;
+
+/** Where a column of the head comes from. */
+type HeadColumn =
+  /** A column of the rows that start the join, or of the stored rows. */
+  | { readonly kind: 'start' | 'stored'; readonly position: number }
+  | { readonly kind: 'result' }
+  | { readonly kind: 'constant'; readonly register: number };
+
+/**
+ * A join of one atom, whose rows become rows of the head column by column: the rule of a class below another, the stored facts of
+ * a derived relation, rows that wait, an aggregate for each of them. Everything else, and what a change starts, is the machine's.
+ *
+ * If the head has all variables of the atom, and every row of the target was copied from an earlier row, the copies are distinct:
+ * they are appended without a look-up.
+ */
+export class CopyJoin implements Consumer {
+  readonly #machine: Machine;
+  readonly #parts: MachineParts;
+  readonly #delta: DerivedDelta;
+  readonly #stored: StoredStep | null;
+  readonly #aggregate: AggregateStep | null;
+  readonly #counts: GroupCounts | null;
+  readonly #head: readonly HeadColumn[];
+  /** True if different matches make different rows, and if those of different stored facts for one row of demand do. */
+  readonly #isLossless: boolean;
+  readonly #isLosslessForRow: boolean;
+  readonly #deltaTests: Tests;
+  readonly #storedTests: Tests | null;
+  #matches = 0;
+  #isCopying = false;
+  /** The rows of the target, all of which are copies if it has `#copied` of them, from rows before `#through`. */
+  #rows: Tuples | null = null;
+  #copied = 0;
+  #through = 0;
+  #isSole = false;
+  /** The next row of the delta, and their end. */
+  #at = 0;
+  #to = 0;
+  /** Of the stored rows for the current row of the delta: the next to scan, or 1 + the next of the chain. */
+  #cursor = 0;
+  #chain: ChainIndex | null = null;
+  #whole: WholeRows | null = null;
+  #isEntered = false;
+
+  private constructor(machine: Machine, delta: DerivedDelta, head: readonly HeadColumn[]) {
+    const { steps, parts } = machine;
+    const [, second] = steps;
+    this.#machine = machine;
+    this.#parts = parts;
+    this.#delta = delta;
+    this.#stored = second instanceof StoredStep ? second : null;
+    this.#aggregate = second instanceof AggregateStep ? second : null;
+    this.#counts = this.#aggregate === null ? null : GroupCounts.of(this.#aggregate, delta, parts.constants);
+    this.#head = head;
+    this.#deltaTests = testsOf(delta.shape);
+    this.#storedTests = this.#stored === null ? null : testsOf(this.#stored.shape);
+    const { registers } = parts.emission;
+    this.#isLosslessForRow =
+      this.#stored === null || keepsAll(this.#stored.shape, this.#stored.arity, registers);
+    this.#isLossless = this.#isLosslessForRow && keepsAll(delta.shape, delta.source.rows.arity, registers);
+  }
+
+  /** The join in place of the machine, if it has such a form; else the machine. */
+  static inPlaceOf(machine: Machine): Consumer {
+    const { steps, parts } = machine;
+    const [delta, second, ...others] = steps;
+    if (others.length > 0 || !(delta instanceof DerivedDelta) || delta.constructor !== DerivedDelta)
+      return machine;
+    const { target, registers, seen } = parts.emission;
+    if (seen !== null || target.rows.heights !== null || parts.once || parts.overdeletes) return machine;
+    if (steps.some(({ guards }) => guards.length > 0) || registers.length === 0) return machine;
+    if (target === delta.source) return machine;
+    const isKnown = second === undefined || second instanceof StoredStep || isFree(second);
+    return isKnown ? new CopyJoin(machine, delta, headOf(registers, delta, second)) : machine;
+  }
+
+  get matches(): number {
+    return this.#matches + this.#machine.matches;
+  }
+
+  get isIdle(): boolean {
+    return this.#machine.isIdle;
+  }
+
+  start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
+    this.#isCopying = list === null && this.#begins(reader, from, to);
+    if (!this.#isCopying) this.#machine.start(reader, from, to, list, done);
+  }
+
+  run(budget: number): number {
+    if (!this.#isCopying) return this.#machine.run(budget);
+    this.#parts.constants.work = 0;
+    const isOver = this.#copy();
+    if (isOver) this.#through = this.#to;
+    return isOver ? Math.max(1, budget) : 0;
+  }
+
+  #copy(): boolean {
+    if (this.#stored !== null) return this.#copyStored(this.#stored);
+    return this.#aggregate === null ? this.#copyRows() : this.#copyGroups(this.#aggregate);
+  }
+
+  /** False if the machine must do it. */
+  #begins(reader: Reader, from: number, to: number): boolean {
+    const { target } = this.#parts.emission;
+    const stored = this.#stored;
+    if (target.rows.deadCount > 0) return false;
+    if (stored !== null && to - from > maxKeys) return false;
+    this.#machine.bindTo(reader);
+    if (stored !== null) {
+      this.#whole = stored.whole;
+      if (this.#whole === null) return false;
+    }
+    if (this.#rows !== target.rows || from < this.#through) this.#copied = 0;
+    this.#rows = target.rows;
+    this.#isSole = this.#isLossless && target.rows.count === this.#copied;
+    this.#at = from;
+    this.#to = to;
+    this.#isEntered = false;
+    this.#counts?.begin(reader, from, to);
+    this.#machine.chunkStart = from;
+    this.#machine.chunkEnd = to;
+    return true;
+  }
+
+  #copyRows(): boolean {
+    const { rows } = this.#delta.source;
+    const end = Math.min(this.#to, this.#at + rowsPerRun);
+    const selected = selectRows(
+      rowsOf(rows),
+      this.#at,
+      end,
+      this.#equalTo(this.#deltaTests),
+      this.#deltaTests.same,
+    );
+    this.#at = end;
+    this.#takeRows(selected, noResults);
+    return end === this.#to;
+  }
+
+  #equalTo({ equal }: Tests): { position: number; value: number }[] {
+    const { registers } = this.#machine;
+    return equal.map(({ position, register }) => ({ position, value: registers[register] as number }));
+  }
+
+  /** The stored rows for one row of the demand after the other. */
+  #copyStored(stored: StoredStep): boolean {
+    const { rows } = this.#delta.source;
+    const { registers } = this.#machine;
+    const whole = present(this.#whole, 'the join has begun');
+    while (this.#at < this.#to) {
+      if (!this.#isEntered) {
+        if (!meets(rows, this.#at, this.#delta.shape, registers)) {
+          this.#at++;
+          continue;
+        }
+        this.#chain = whole.limit === 0 ? null : stored.indexOfWhole;
+        this.#cursor = 0;
+        this.#isEntered = true;
+        this.#isSole ||= this.#isLosslessForRow && this.#parts.emission.target.rows.count === 0;
+        this.#isSole &&= this.#isLossless || this.#parts.emission.target.rows.count === 0;
+      }
+      const tests = present(this.#storedTests, 'there is a stored atom');
+      if (this.#chain !== null) {
+        if (!this.#followChain(this.#chain, whole, tests)) return false;
+      } else {
+        const end = Math.min(whole.limit, this.#cursor + rowsPerRun);
+        const selected = selectRows(whole, this.#cursor, end, this.#equalTo(tests), tests.same);
+        this.#cursor = end;
+        this.#takeStored(selected, whole);
+        if (end < whole.limit) return false;
+      }
+      this.#isEntered = false;
+      this.#at++;
+    }
+    return true;
+  }
+
+  /** Builds the index if it lacks rows, then takes the next rows of the chain. False if there is more to do. */
+  #followChain(index: ChainIndex, whole: WholeRows, tests: Tests): boolean {
+    const { relation } = whole;
+    assert(relation !== null, 'stored rows have an index');
+    if (index.rows < whole.limit && !index.takeIn(relation.count, rowsPerRun)) return false;
+    if (this.#cursor === 0) this.#cursor = firstIn(index, this.#keyFor(index, whole, tests));
+    const found = new Int32Array(rowsPerRun);
+    let [cursor, count] = [this.#cursor, 0];
+    for (; cursor !== 0 && count < rowsPerRun; cursor = index.next[cursor - 1] as number)
+      if (cursor <= whole.limit) found[count++] = cursor - 1;
+    this.#cursor = cursor;
+    this.#takeStored(selectAlive(whole, found, count, tests.same), whole);
+    return cursor === 0;
+  }
+
+  /** The key of the index, which has the scope last unless the view is of all. */
+  #keyFor({ positions }: ChainIndex, { relation, scope }: WholeRows, { equal }: Tests): Int32Array {
+    const { registers } = this.#machine;
+    return Int32Array.from(positions, (position) => {
+      const test = equal.find((each) => each.position === position);
+      if (test !== undefined) return registers[test.register] as number;
+      return (scope ?? relation?.columns[position]?.[0]) as number;
+    });
+  }
+
+  #takeStored(selected: Selected, { columns, relation }: WholeRows): void {
+    if (selected.count === 0) return;
+    const { columns: demand } = this.#delta.source.rows;
+    const valuesFor = (from: HeadColumn): Int32Array =>
+      from.kind === 'stored'
+        ? valuesOf(columns[from.position] as Int32Array, selected)
+        : filled(
+            selected.count,
+            from.kind === 'start' ? (demand[from.position]?.[this.#at] as number) : this.#constant(from),
+          );
+    const facts = relation === null ? null : { support: null, selected, numbers: relation.number };
+    const demanded = this.#delta.source.support;
+    const row = demanded === null ? null : { support: demanded, row: this.#at };
+    this.#take(this.#head.map(valuesFor), selected.count, [row, facts]);
+  }
+
+  /** Rows of the delta, with the results for each. */
+  #takeRows(selected: Selected, results: Int32Array): void {
+    const { columns } = this.#delta.source.rows;
+    const valuesFor = (from: HeadColumn): Int32Array => {
+      if (from.kind === 'result') return results.subarray(0, selected.count);
+      if (from.kind === 'constant') return filled(selected.count, this.#constant(from));
+      return valuesOf(columns[from.position] as Int32Array, selected);
+    };
+    const { support } = this.#delta.source;
+    const by = support === null ? null : { support, selected, numbers: null };
+    this.#take(this.#head.map(valuesFor), selected.count, [by]);
+  }
+
+  #constant(from: HeadColumn): number {
+    return from.kind === 'constant' ? (this.#machine.registers[from.register] as number) : 0;
+  }
+
+  /** Adds the rows to the target, and justifies those that are new. */
+  #take(columns: readonly Int32Array[], count: number, by: readonly (JustifiedBy | null)[]): void {
+    if (count === 0) return;
+    this.#matches += count;
+    const { target, tally } = this.#parts.emission;
+    const { rows, support } = target;
+    const first = rows.count;
+    const added = this.#isSole || support === null ? null : new Int32Array(count);
+    if (this.#isSole) {
+      rows.appendDistinct(columns, 0, count);
+      this.#copied += count;
+    } else this.#insert(columns, count, added);
+    const fresh = rows.count - first;
+    if (fresh === 0) return;
+    this.#parts.work.add(target, phases.join);
+    if (tally !== null) tally.fired += fresh;
+    if (support === null) return;
+    const premises = by
+      .filter((each) => each !== null)
+      .map((each) => premiseOf(each, added?.subarray(0, fresh) ?? null));
+    this.#parts.justifications.justifyNew(support, first, premises);
+    notify(this.#parts.work, support);
+  }
+
+  /** `added` gets the numbers of the new ones. */
+  #insert(columns: readonly Int32Array[], count: number, added: Int32Array | null): void {
+    const { rows } = this.#parts.emission.target;
+    const { batch } = this.#parts;
+    let fresh = 0;
+    for (let at = 0; at < count; ) {
+      at = batch.takeColumns(columns, at, count);
+      batch.insertInto(rows, columns.length + 1);
+      if (added !== null) fresh = batch.newOnes(added, fresh, columns.length);
+      batch.count = 0;
+    }
+  }
+
+  /** One conclusion at most for each row: what the aggregate over its group is. */
+  #copyGroups(aggregate: AggregateStep): boolean {
+    const { source, shape } = this.#delta;
+    const { rows } = source;
+    const machine = this.#machine;
+    const { registers } = machine;
+    if (this.#counts?.count(rowsPerRun) === false) return false;
+    const end = Math.min(this.#to, this.#at + rowsPerRun);
+    const results = new Int32Array(end - this.#at);
+    const owners = new Int32Array(end - this.#at);
+    let count = 0;
+    let isWorn = false;
+    for (; this.#at < end && !isWorn; this.#at++) {
+      if (!this.#isEntered) {
+        if (!meets(rows, this.#at, shape, registers)) continue;
+        const known = this.#counts?.countFor(registers) ?? -1;
+        if (known >= 0) {
+          owners[count] = this.#at;
+          results[count++] = known;
+          continue;
+        }
+        aggregate.enter(machine);
+        this.#isEntered = true;
+      }
+      const isMatch = aggregate.advance(machine);
+      if (machine.isStalled) {
+        machine.isStalled = false;
+        break;
+      }
+      this.#isEntered = false;
+      isWorn = machine.isWorn;
+      if (!isMatch) continue;
+      owners[count] = this.#at;
+      results[count++] = registers[aggregate.result] as number;
+    }
+    this.#takeRows({ first: 0, rows: owners, count }, results);
+    if (this.#at === rows.count) this.#counts?.end();
+    return this.#at === this.#to;
+  }
+}
+
+/** What justifies rows: one row of a relation; or those that were selected, as rows of a relation or of facts with these numbers. */
+type JustifiedBy =
+  | { readonly support: Support; readonly row: number }
+  | { readonly support: Support | null; readonly selected: Selected; readonly numbers: Int32Array | null };
+
+/** The premise of the new rows: those selected at these indexes, or all. */
+function premiseOf(by: JustifiedBy, added: Int32Array | null): RunPremise {
+  const { support } = by;
+  const epoch = support?.epoch ?? 0;
+  if ('row' in by) return { support, epoch, numbers: by.row };
+  const { selected, numbers } = by;
+  if (added === null && selected.rows === null && numbers === null)
+    return { support, epoch, numbers: { at: selected.first } };
+  const rows =
+    added === null ? selected : { first: 0, rows: selectedAt(selected, added), count: added.length };
+  const of = numbers === null ? (rows.rows as Int32Array).slice(0, rows.count) : valuesOf(numbers, rows);
+  return { support, epoch, numbers: numbers !== null && rows.rows === null ? of.slice() : of };
+}
+
+function selectedAt({ first, rows }: Selected, indexes: Int32Array): Int32Array {
+  return rows === null
+    ? indexes.map((index) => first + index)
+    : valuesOf(rows, { first: 0, rows: indexes, count: indexes.length });
+}
+
+/** What a row of an atom must have, beside being alive. */
+interface Tests {
+  readonly equal: readonly { readonly position: number; readonly register: number }[];
+  readonly same: readonly (readonly [number, number])[];
+}
+
+const noResults = new Int32Array(0);
+
+function filled(count: number, value: number): Int32Array {
+  return new Int32Array(count).fill(value);
+}
+
+function testsOf(shape: AtomShape): Tests {
+  const { keyPositions, keyRegisters, bindPositions, bindRegisters, samePositions, sameRegisters } = shape;
+  return {
+    equal: keyPositions.map((position, at) => ({ position, register: keyRegisters[at] as number })),
+    same: samePositions.map((position, at): [number, number] => [
+      bindPositions[bindRegisters.indexOf(sameRegisters[at] as number)] as number,
+      position,
+    ]),
+  };
+}
+
+/** True if the head has every value of the atom that is not known before. */
+function keepsAll(shape: AtomShape, arity: number, head: readonly number[]): boolean {
+  const { keyPositions, bindPositions, bindRegisters, samePositions } = shape;
+  if (keyPositions.length + bindPositions.length + samePositions.length < arity) return false;
+  return bindRegisters.every((register) => head.includes(register));
+}
+
+/** True for an aggregate whose result nothing tests. */
+function isFree(step: Step): boolean {
+  return step instanceof AggregateStep && step.way === 'bind';
+}
+
+function headOf(
+  registers: readonly number[],
+  { shape }: DerivedDelta,
+  second: Step | undefined,
+): HeadColumn[] {
+  const positionIn = (of: AtomShape, register: number): number | undefined =>
+    of.bindPositions[of.bindRegisters.indexOf(register)];
+  return registers.map((register): HeadColumn => {
+    if (second instanceof AggregateStep && register === second.result) return { kind: 'result' };
+    const start = positionIn(shape, register);
+    if (start !== undefined) return { kind: 'start', position: start };
+    const stored = second instanceof StoredStep ? positionIn(second.shape, register) : undefined;
+    return stored === undefined ? { kind: 'constant', register } : { kind: 'stored', position: stored };
+  });
+}
+
+function rowsOf({ columns, count, dead }: Tuples): WholeRows {
+  return { ...noRows, columns, limit: count, dead };
+}
+
+/** Binds the registers to the row; false if it is dead or does not match. */
+function meets(rows: Tuples, row: number, shape: AtomShape, registers: Int32Array): boolean {
+  if (rows.isDead(row)) return false;
+  const { keyPositions, keyRegisters } = shape;
+  for (let at = 0; at < keyPositions.length; at++)
+    if (rows.columns[keyPositions[at] as number]?.[row] !== registers[keyRegisters[at] as number])
+      return false;
+  return bindRow(rows.columns, row, shape, registers);
+}
