@@ -302,7 +302,7 @@ export class CopyFeed implements MemoryHolder {
     context: ReadContext,
   ): Promise<void> {
     const { reasoner } = context;
-    const pacer = reasoner.pacer(unlimited, () => this.leaveTurns(reasoner));
+    const pacer = reasoner.pacer(copyLimits, () => this.leaveTurns(reasoner));
     reasoner.readers++;
     this.#copying++;
     try {
@@ -484,7 +484,7 @@ export class CopyFeed implements MemoryHolder {
 }
 
 /** Of what is copied for all. */
-export const unlimited = {
+export const copyLimits = {
   timeoutMs: Number.POSITIVE_INFINITY,
   maxDerivations: Number.POSITIVE_INFINITY,
   signal: new AbortController().signal,

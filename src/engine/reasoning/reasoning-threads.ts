@@ -8,7 +8,7 @@ import { defaultLimits } from '../session/read-limits.ts';
 import type { ConclusionsElsewhere, FactCopies, KnownAtoms, ReadContext } from '../session/read-context.ts';
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
-import { CopyFeed, isAtHand, type Reached, unlimited } from './copy-feed.ts';
+import { CopyFeed, isAtHand, type Reached, copyLimits } from './copy-feed.ts';
 import { HeavyShapes } from './heavy-shapes.ts';
 import { StartAttempts } from './start-attempts.ts';
 import { Pieces, type PieceTaker } from './pieces.ts';
@@ -309,9 +309,9 @@ export class ReasoningThreads implements FactCopies {
     { reach, evicts = true }: Pick<MovedQuestion, 'reach' | 'evicts'>,
   ): Promise<void> {
     const { reasoner } = context;
-    const pacer = reasoner.pacer(unlimited, async () => this.#feedOf(context.tenant)?.leaveTurns(reasoner));
+    const pacer = reasoner.pacer(copyLimits, async () => this.#feedOf(context.tenant)?.leaveTurns(reasoner));
     const task = { kind: 'takenIn', input: null } as const;
-    const { timeoutMs, maxDerivations, signal } = unlimited;
+    const { timeoutMs, maxDerivations, signal } = copyLimits;
     const posted = { task, timeoutMs, maxDerivations, reach, evicts, isAhead: true };
     await this.#asked({ database, tenant, signal }, { ...context, pacer }, posted);
   }
