@@ -36,6 +36,7 @@ import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
 import { FULL_SHARE } from './replication/placement.ts';
 import { Placing } from './replication/placing.ts';
+import { exists, pause } from './replication/shelf-steps.ts';
 import { hasCopy, StoreView } from './replication/store-view.ts';
 import type { Change } from './session/change-feed.ts';
 import { operationVersion } from './state/operation.ts';
@@ -786,20 +787,10 @@ class Shelf {
   }
 }
 
-function exists(name: string): EngineError {
-  return new EngineError('Conflict', `the database ${name} exists already`);
-}
-
 /** About how much memory a database takes: snapshots and records are about half as long as facts in memory. */
 function bytesOf({ context }: Opened): number {
   const { snapshotBytes, uncoveredBytes } = context.parts.log.statistics();
   return EMPTY_BYTES + 2 * (snapshotBytes + uncoveredBytes);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }
 
 function unasked(error: unknown): never {

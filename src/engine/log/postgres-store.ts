@@ -625,16 +625,13 @@ export class PostgresStore implements FrameStore {
 
   /** One statement looks at all logs of the node, and only one that seems lost is asked for by itself. */
   async #lookForLoss(): Promise<void> {
-    const { owner } = await this.#log.look();
-    if (owner !== this.#node.id && this.#role === 'owner') await this.confirm();
+    if ((await this.#log.look()).owner !== this.#node.id && this.#role === 'owner') await this.confirm();
   }
 
   /** The node's lease was renewed, so the server can be reached and takes writes. Looks who has the log. */
   beaten(): void {
-    if (this.#role === 'owner' && !this.#isClosed)
-      this.#lookForLoss().catch(() => {
-        // A lost log was reported; whether the server can be reached, the next beat tells.
-      });
+    // A lost log was reported; whether the server can be reached, the next beat tells.
+    if (this.#role === 'owner' && !this.#isClosed) this.#lookForLoss().catch(() => {});
     if (this.#failure === null || this.#doubtful !== null) return;
     this.#failure = null;
     this.#options.onWarn('Writes work again.');
