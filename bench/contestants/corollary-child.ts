@@ -8,7 +8,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Engine, openEngine, present } from '../../src/engine/index.ts';
-import { inlineLittleAtStart } from '../../src/main/base/inlining.ts';
 import { caller, fact } from '../calls.ts';
 import type { BenchAtom } from '../program.ts';
 import { type Row, shuffled } from '../graphs.ts';
@@ -325,8 +324,6 @@ function measure(engine: Engine, task: ChildTask): Promise<Findings> {
 }
 
 async function run(): Promise<ChildReport> {
-  // As the service begins.
-  inlineLittleAtStart();
   const task = readTask(folder);
   const isLoad = task.kind === 'load';
   // A log in memory would be counted with the facts.

@@ -25,7 +25,6 @@ import {
   parseConfig,
   storagePlaceOf,
 } from '../base/config.ts';
-import { inlineLittleAtStart } from '../base/inlining.ts';
 import { findInstallation } from '../base/installation.ts';
 import type { Service } from '../service/service.ts';
 import { recordStart } from '../base/start-record.ts';
@@ -113,7 +112,6 @@ let isServing = false;
 /** Runs the service until it is told to end; returns the exit code. */
 async function serve(): Promise<number> {
   isServing = true;
-  inlineLittleAtStart();
   const environment = takeEnvironment();
   const config = configOf(environment);
   const log = loggerFor(config);

@@ -9,7 +9,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, present, StartupError } from '../../engine/index.ts';
 import { parseConfig } from '../base/config.ts';
-import { inlineLittleAtStart } from '../base/inlining.ts';
 import {
   isThreadCommand,
   isThreadSettings,
@@ -32,7 +31,6 @@ function say(message: ThreadMessage): void {
 async function start(): Promise<Service> {
   const settings: unknown = workerData;
   assert(isThreadSettings(settings), 'the thread is given its settings');
-  inlineLittleAtStart();
   const config = parseConfig(settings.environment, settings.defaults);
   const log = createLogger({
     level: config.logLevel,

@@ -10,7 +10,6 @@ import { type IncomingHttpHeaders, request, type Server } from 'node:http';
 import { duplexPair } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { inlineByDefault } from '../base/inlining.ts';
 
 /** Milliseconds between two requests, in which other work runs. */
 const betweenMs = 1;
@@ -56,7 +55,6 @@ export async function warmUp(
     return false;
   };
   if (!(await mayGoOn())) return false;
-  inlineByDefault();
   const rehearsal = await open();
   try {
     let session: string | null = null;
