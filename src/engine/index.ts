@@ -30,7 +30,7 @@ export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
 export { declarationToStore } from './write/declarations.ts';
 export type { Engine } from './operations/engine.ts';
-export type { EngineCounters, EngineFigures } from './operations/engine-context.ts';
+export type { EngineCounters, EngineFigures } from './operations/engine-figures.ts';
 export type { TransactionWrites } from './write/transactions.ts';
 export type { KeyRecord } from './state/key-store.ts';
 export { textFormat } from './read/export-formats.ts';

@@ -36,7 +36,7 @@ import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
 import { FULL_SHARE } from './replication/placement.ts';
 import { Placing } from './replication/placing.ts';
-import { exists, pause } from './replication/shelf-steps.ts';
+import { after, exists } from './replication/shelf-steps.ts';
 import { hasCopy, StoreView } from './replication/store-view.ts';
 import type { Change } from './session/change-feed.ts';
 import { operationVersion } from './state/operation.ts';
@@ -334,7 +334,7 @@ class Shelf {
     for (const until = performance.now() + CONSIDERED_MS; performance.now() < until; ) {
       await this.#refresh();
       if (this.#view.nodes.get(this.#node.id)?.isConsidered === true) break;
-      await pause(CONSIDERED_LOOK_MS);
+      await after(CONSIDERED_LOOK_MS);
     }
   }
 
@@ -406,7 +406,7 @@ class Shelf {
 
   async #leave(opened: Opened): Promise<void> {
     const { name, store } = opened;
-    await pause(LEAVE_MS);
+    await after(LEAVE_MS);
     await this.#options.whenUnused?.(name);
     const log = this.#view.database(name);
     const isLeft = log !== null && this.#view.mayLeave(log) && store.shared.role === 'copy';
@@ -637,7 +637,7 @@ class Shelf {
     const placed = [...new Set([to, this.#node.id, ...others])].slice(0, this.#placing.copies);
     await this.#node.logs.place([{ id: log.id, before: log.placed, placed }], []).catch(unasked);
     for (const until = performance.now() + COPY_MS; performance.now() < until && !this.#isClosed; ) {
-      await pause(COPY_LOOK_MS);
+      await after(COPY_LOOK_MS);
       await this.#see().catch(unasked);
       if (hasIt()) return;
       if (this.#view.nodes.get(to)?.isAlive !== true) break;

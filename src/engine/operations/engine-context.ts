@@ -6,6 +6,7 @@ import type {
   NodeStatus,
   SnapshotTaken,
 } from '../contract/administration.ts';
+import type { EngineCounters, EngineFigures } from './engine-figures.ts';
 import type { Caller } from '../base/caller.ts';
 import { present } from '../base/assert.ts';
 import { EngineError, notLeader } from '../base/errors.ts';
@@ -16,7 +17,6 @@ import { ClockCorrection } from '../memory/clock-correction.ts';
 import { DecaySchedule, decayEverywhere, dropEnded } from '../memory/decay.ts';
 import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
-import type { LiveCounters, LiveFigures } from '../session/live-figures.ts';
 import { type LiveParts, LiveState } from '../session/live-state.ts';
 import { PastKnowledge } from '../session/past-knowledge.ts';
 import type { KnowledgeReader } from '../session/past-reader.ts';
@@ -38,76 +38,22 @@ import type { LogRecord } from '../log/codec.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
 import type { FolderLock } from '../log/lock-file.ts';
 import { noOwner } from '../log/frame-store.ts';
-import type { SharedStore, SharedTotals } from '../log/shared-store.ts';
+import type { SharedStore } from '../log/shared-store.ts';
 import type { Log } from '../log/log.ts';
 import { Transactions } from '../write/transactions.ts';
 import { type Embedder, Meaning, type MeaningState } from '../search/meaning.ts';
 import { Windows } from '../window/windows.ts';
 import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
 import { IndexAtStart } from '../search/index-at-start.ts';
-import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
+import { HighWaterMark, type MemoryGauge } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
-import {
-  noFigures,
-  ReasoningThreads,
-  type ThreadCounters,
-  type ThreadFigures,
-  type ThreadHost,
-} from '../reasoning/reasoning-threads.ts';
+import { noFigures, ReasoningThreads, type ThreadHost } from '../reasoning/reasoning-threads.ts';
 import { ViolationEvents } from '../session/violation-events.ts';
 import { ConstraintCheck } from '../session/constraint-check.ts';
 
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
-
-/** The engine's counters for metrics. All are totals since the start, except `facts`. */
-export interface EngineCounters extends LiveCounters {
-  records: number;
-  commits: number;
-  /** Bytes of written frames. */
-  logBytes: number;
-  /** Number of snapshots written. */
-  snapshots: number;
-  /** Number of backups sent completely. */
-  backups: number;
-  /** Writes refused by a quota, writes refused for want of memory, and questions and transactions refused by a quota. */
-  writesOverQuota: number;
-  writesOutOfMemory: number;
-  questionsOverQuota: number;
-  /** Of the reasoning threads. */
-  reasoning: ThreadCounters;
-  /** Of a log that several nodes share. */
-  shared: SharedTotals & { readonly takes: number };
-}
-
-/** The engine's current figures, for gauges. */
-export interface EngineFigures extends LiveFigures {
-  readonly openTransactions: number;
-  /** For how long the oldest open transaction has been open; 0: none is. */
-  readonly oldestTransactionMs: number;
-  /** Sessions with a remembered context window. */
-  readonly windowSessions: number;
-  /** Texts of facts that are embedded, and the memory of their vectors. */
-  readonly embeddings: { readonly vectors: number; readonly bytes: number };
-  /** Bytes of all log segments on disk. */
-  readonly logBytes: number;
-  readonly logSegments: number;
-  /** Bytes of records that are not yet durable. */
-  readonly logWaitingBytes: number;
-  /** The last snapshot; null: none. `at` is in epoch milliseconds. */
-  readonly snapshot: { readonly bytes: number; readonly at: number } | null;
-  /** Duration of the last snapshot of this process; null: none was written. */
-  readonly snapshotTookMs: number | null;
-  /** Sequence of the last record. */
-  readonly position: number;
-  readonly isEncrypted: boolean;
-  /** The memory of the process and its marks; null: it is not measured. */
-  readonly memory: MemoryReading | null;
-  /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
-  readonly backupAt: number | null;
-  readonly reasoning: ThreadFigures;
-}
 
 /** A provider of embeddings, and the least cosine of what counts as similar. */
 export interface Embeddings {

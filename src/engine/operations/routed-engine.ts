@@ -7,7 +7,7 @@ import { EngineError } from '../base/errors.ts';
 import type { Backups } from '../commit/snapshots.ts';
 import { compareText } from '../base/text-order.ts';
 import type { Engine } from './engine.ts';
-import type { EngineCounters, EngineFigures } from './engine-context.ts';
+import type { EngineCounters, EngineFigures } from './engine-figures.ts';
 
 /** The engines by the names of their databases. */
 export interface Engines {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Prng } from '../testing/prng.ts';
-import { FULL_SHARE, placement, type PlacedLog, type PlacedNode } from './placement.ts';
+import { FULL_SHARE, placement, type PlacedLog, type NodeToFill } from './placement.ts';
 
 const mebi = 1024 * 1024;
 const noneAwaited = { copies: 2, isAwaited: () => false };
@@ -29,7 +29,7 @@ it('nothing goes to a full node, unless no other one has the database', () => {
   const full = { id: 'c', usedBytes: 81 * mebi, memoryBytes: 100 * mebi };
   const log = { ...logOf(1, 10), placed: ['a', 'b'], owner: 'a', ready: ['a'] };
   const [node] = nodesOf('a');
-  expect(placement([log], [node as PlacedNode, full], noneAwaited).get(1)).toEqual(['a']);
+  expect(placement([log], [node as NodeToFill, full], noneAwaited).get(1)).toEqual(['a']);
   const other = { id: 'd', usedBytes: 81 * mebi, memoryBytes: 100 * mebi };
   const third = { id: 'e', usedBytes: 99 * mebi, memoryBytes: 100 * mebi };
   const lost = placement([log], [full, other, third], noneAwaited).get(1);
@@ -88,7 +88,7 @@ function logOf(id: number, mebibytes: number): PlacedLog {
   return { id, bytes: mebibytes * mebi, owner: null, placed: [], ready: [] };
 }
 
-function nodesOf(...ids: string[]): PlacedNode[] {
+function nodesOf(...ids: string[]): NodeToFill[] {
   return ids.map((id) => ({ id, usedBytes: 0, memoryBytes: null }));
 }
 

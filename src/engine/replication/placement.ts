@@ -20,7 +20,7 @@ export interface PlacedLog {
 }
 
 /** A node that is alive, as it told with its last beat. */
-export interface PlacedNode {
+export interface NodeToFill {
   readonly id: string;
   /** Memory of its process, and the mark at which it stores no more; null: not known, which is no limit. */
   readonly usedBytes: number | null;
@@ -48,7 +48,7 @@ const MAX_MOVING = 32;
 /** The databases whose nodes change, with their new nodes. */
 export function placement(
   logs: readonly PlacedLog[],
-  nodes: readonly PlacedNode[],
+  nodes: readonly NodeToFill[],
   options: PlacementOptions,
 ): Map<number, readonly string[]> {
   const plan = new Plan(logs, nodes);
@@ -74,7 +74,7 @@ class Plan {
   readonly #placed: Map<number, readonly string[]>;
   readonly #shares: ReadonlyMap<string, Share>;
 
-  constructor(logs: readonly PlacedLog[], nodes: readonly PlacedNode[]) {
+  constructor(logs: readonly PlacedLog[], nodes: readonly NodeToFill[]) {
     this.#logs = logs;
     this.#placed = new Map(logs.map(({ id, placed }) => [id, placed]));
     this.#shares = new Map(

@@ -6,7 +6,7 @@ export function exists(name: string): EngineError {
 }
 
 /** Resolves after so many milliseconds; keeps no process alive. */
-export function pause(ms: number): Promise<void> {
+export function after(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
   });

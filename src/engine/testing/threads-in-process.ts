@@ -41,6 +41,17 @@ function isQuestion({ kind }: RemoteTask): boolean {
   return kind !== 'dependents' && kind !== 'counts' && kind !== 'mentions' && kind !== 'takenIn';
 }
 
+function askedOf({ posted }: Pick<ThreadsInProcess, 'posted'>): number {
+  return posted.filter((each) => each.kind === 'ask' && isQuestion(each.task)).length;
+}
+
+function copiedAheadOf({ posted, heard }: Pick<ThreadsInProcess, 'posted' | 'heard'>): number {
+  const ids = posted.flatMap((each) =>
+    each.kind === 'ask' && each.task.kind === 'takenIn' ? [each.id] : [],
+  );
+  return heard.filter((each) => each.kind === 'answer' && ids.includes(each.id)).length;
+}
+
 /** A host whose threads also read the past of the log over this backend. */
 export function pastThreads(backend: StorageBackend, encryptionKey: string | null = null): ThreadsInProcess {
   const host = threadsInProcess();
@@ -66,13 +77,10 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
     posted: [],
     heard: [],
     get asked() {
-      return host.posted.filter((each) => each.kind === 'ask' && isQuestion(each.task)).length;
+      return askedOf(host);
     },
     get ahead() {
-      const ids = host.posted.flatMap((each) =>
-        each.kind === 'ask' && each.task.kind === 'takenIn' ? [each.id] : [],
-      );
-      return host.heard.filter((each) => each.kind === 'answer' && ids.includes(each.id)).length;
+      return copiedAheadOf(host);
     },
     started: 0,
     isHeapNearlyFull: false,
