@@ -334,6 +334,11 @@ async function run(): Promise<ChildReport> {
   await loadRules(engine, task.rules);
   const load = cpuSeconds() - start;
   const weighed = isLoad ? { bytesPerFact: (heldBytes() - before) / facts } : {};
+  if (isLoad) {
+    // The engine writes one by itself after a while, which would be during the look-ups.
+    await engine.snapshot();
+    await idle();
+  }
   if (task.before !== null) await ask(engine, task.before, least);
   const found = await measure(engine, task);
   const isRepeated = task.kind === 'ask' && load + found.solve < mostToRepeat;
