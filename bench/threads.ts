@@ -28,6 +28,8 @@ const columns = ['first', 'second', 'then'];
 const short = 20;
 const long = 400;
 const mayTakeMore = 20;
+/** Medians of requests over HTTP differ by so much between two runs. */
+const noiseMs = 2;
 const mayTakeTimes = 1.05;
 const pairs = 5;
 
@@ -96,7 +98,8 @@ async function asked(server: Server, tenant: string, size: number, node: number)
 
 /** Whether a question takes no longer than it may, given what it takes without threads. */
 function isMet(ms: number, without: number): boolean {
-  return without < short || without > long ? ms <= mayTakeTimes * without : ms <= without + mayTakeMore;
+  const most = without < short || without > long ? mayTakeTimes * without : without + mayTakeMore;
+  return ms <= Math.max(most, without + noiseMs);
 }
 
 function median(values: readonly number[]): number {

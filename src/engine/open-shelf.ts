@@ -310,7 +310,8 @@ class Shelf {
     for (const opened of this.#opened.values()) {
       const log = this.#view.database(opened.name);
       if (log === null || log.id !== opened.store.id) await this.#closeOne(opened);
-      else await this.#attended(opened);
+      // Nearly all have a database, and there may be thousands.
+      else if (opened.state.databases.size === 0 || opened.emptySince !== null) await this.#attended(opened);
     }
     if (this.#catalogue !== null) await this.#attended(this.#catalogue);
     if (this.#catalogue?.store.shared.role === 'owner') {

@@ -146,7 +146,7 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 const READ_MS = 60_000;
 /** A look that takes longer is repeated: the server is gone, or the connection. */
 export const LOOK_MS = 2000;
-export const LOG_COLUMNS =
+const LOG_COLUMNS =
   "l.epoch, l.owner, replace(l.history::text, '-', '') AS history, l.first_sequence, l.last_sequence, l.last_checksum";
 
 /** A row as the driver answers it: wide integers are text. */
@@ -511,7 +511,8 @@ function requireCalm(isWarned: boolean): void {
   if (isWarned) throw new StatementFailed('unknown', 'the server warned while it committed', '01000');
 }
 
-function logRow(row: Raw): LogRow {
+/** The row of a log, of which the numbers may be text. */
+export function logRow(row: Raw): LogRow {
   return {
     epoch: Number(row['epoch']),
     owner: (row['owner'] as string | null) ?? null,
@@ -520,14 +521,6 @@ function logRow(row: Raw): LogRow {
     lastSequence: Number(row['last_sequence']),
     lastChecksum: Number(row['last_checksum']),
   };
-}
-
-/** The row of a log beside its owner's. */
-export function lookOf(row: Raw): LogLook {
-  // A command that moves a store has the log for a while, and answers no requests.
-  const ownerAddress = (row['address'] as string | null) || null;
-  const leaseMs = Number(row['lease_ms']);
-  return { ...logRow(row), ownerAddress, isOwned: leaseMs > 0, leaseMs };
 }
 
 function storedFrame(row: Raw): StoredFrame {

@@ -8,7 +8,7 @@
 import { assert, present } from '../base/assert.ts';
 import { UNFINISHED, UNFINISHED_ENDED } from './log-names.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
-import { LOG_COLUMNS, type LogLook, type LogLooks, LOOK_MS, lookOf, type Raw } from './postgres-log.ts';
+import { type LogLook, type LogLooks, LOOK_MS, logRow, type Raw } from './postgres-log.ts';
 
 const FILL_MS = 60_000;
 /** Removes everything of the logs in `gone`. */
@@ -60,6 +60,44 @@ export interface CopyTold {
   readonly bytes: number | null;
 }
 
+/** A log without what its owner's row says. */
+type LogSeen = Omit<ListedLog, 'ownerAddress' | 'isOwned' | 'leaseMs'>;
+
+/** A node that may have logs. */
+interface OwnerSeen {
+  readonly id: string;
+  readonly address: string;
+  /** 0: the lease has run out. */
+  readonly leaseMs: number;
+}
+
+/** A log as one line of text, read by `logOf`: no name has a tab or a line break. */
+const LOG_LINE = `concat_ws(E'\\t', l.id, l.name, l.ended, array_to_string(l.placed, ','), array_to_string(l.ready, ','), l.bytes,
+  l.epoch, coalesce(l.owner::text, ''), replace(l.history::text, '-', ''), l.first_sequence, l.last_sequence, l.last_checksum)`;
+
+function logOf(line: string): LogSeen {
+  const fields = line.split('\t');
+  assert(fields.length === 12, 'a line has twelve fields');
+  const [id, name = '', ended, placed = '', ready = '', bytes, epoch, owner, history, first, last, checksum] =
+    fields;
+  const row = { epoch, owner: owner === '' ? null : owner, history };
+  return {
+    ...logRow({ ...row, first_sequence: first, last_sequence: last, last_checksum: checksum }),
+    id: Number(id),
+    name,
+    isEnded: ended === 't',
+    placed: placed === '' ? [] : placed.split(','),
+    ready: ready === '' ? [] : ready.split(','),
+    bytes: Number(bytes),
+  };
+}
+
+function ownedBy(log: LogSeen, owner: OwnerSeen | undefined): ListedLog {
+  const { address = '', leaseMs = 0 } = owner ?? {};
+  // A command that moves a store has the log for a while, and answers no requests.
+  return { ...log, ownerAddress: address || null, isOwned: leaseMs > 0, leaseMs };
+}
+
 /** One wait for the next look. */
 interface Waiter {
   readonly resolve: (logs: readonly ListedLog[]) => void;
@@ -77,6 +115,12 @@ export class PostgresLogs implements LogLooks {
     of: [],
     logs: new Map(),
   };
+  /** What the last look brought: four times a second, nearly all of it is as it was. */
+  #lines: {
+    readonly text: string;
+    readonly logs: readonly LogSeen[];
+    readonly byLine: ReadonlyMap<string, LogSeen>;
+  } = { text: '', logs: [], byLine: new Map() };
 
   constructor({ writer, poller }: Readonly<Record<'writer' | 'poller', PostgresConnection>>) {
     this.#writer = writer;
@@ -115,22 +159,31 @@ export class PostgresLogs implements LogLooks {
   }
 
   async #ask(): Promise<readonly ListedLog[]> {
-    const { rows } = await this.#poller.run<Raw>(
-      `SELECT l.id, l.name, l.ended, l.placed::text[], l.ready::text[], l.bytes, ${LOG_COLUMNS}, n.address,
-  greatest(0, coalesce(extract(epoch FROM n.lease_until - clock_timestamp()) * 1000, 0))::float8 AS lease_ms
-FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner ORDER BY l.name COLLATE "C"`,
+    const { rows } = await this.#poller.run<{ logs: string | null; owners: OwnerSeen[] | null }>(
+      `SELECT (SELECT string_agg(${LOG_LINE}, E'\\n' ORDER BY l.name COLLATE "C") FROM corollary.log l) AS logs,
+  (SELECT json_agg(json_build_object('id', n.id, 'address', n.address, 'leaseMs',
+    greatest(0, extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::float8)) FROM corollary.node n) AS owners`,
       [],
       LOOK_MS,
     );
-    return rows.map((row) => ({
-      ...lookOf(row),
-      id: Number(row['id']),
-      name: row['name'] as string,
-      isEnded: row['ended'] === true,
-      placed: row['placed'] as string[],
-      ready: row['ready'] as string[],
-      bytes: Number(row['bytes']),
-    }));
+    const { logs, owners } = present(rows[0], 'the statement has one row');
+    const byId = new Map((owners ?? []).map((owner) => [owner.id, owner]));
+    return this.#listed(logs ?? '').map((log) => {
+      const owner = log.owner === null ? undefined : byId.get(log.owner);
+      return ownedBy(log, owner);
+    });
+  }
+
+  /** The lines of a look; those that are as they were are not read again. */
+  #listed(text: string): readonly LogSeen[] {
+    if (text === this.#lines.text) return this.#lines.logs;
+    const before = this.#lines.byLine;
+    const byLine = new Map(
+      (text === '' ? [] : text.split('\n')).map((line) => [line, before.get(line) ?? logOf(line)]),
+    );
+    const logs = [...byLine.values()];
+    this.#lines = { text, logs, byLine };
+    return logs;
   }
 
   /** The nodes of the store, also those that ended without a word within the last hour. */

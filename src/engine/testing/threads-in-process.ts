@@ -63,6 +63,22 @@ async function* jsonOf(value: unknown): AsyncGenerator<string> {
   yield JSON.stringify(value);
 }
 
+function threadFor(
+  host: ThreadsInProcess,
+  budgets: { readonly memoryBytes: number; readonly questionBytes: number },
+  post: ConstructorParameters<typeof ReasoningThread>[0]['post'],
+): ReasoningThread {
+  return new ReasoningThread({
+    ...budgets,
+    scheduler: serving,
+    heap: { isNearlyFull: () => host.isHeapNearlyFull, remedy: 'wait' },
+    post,
+    readings: pastReadings,
+    retained: async (range) => present(host.log, 'only a host that reads the log is asked')(range),
+    write: jsonOf,
+  });
+}
+
 /** A host whose questions move at once. */
 export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28): ThreadsInProcess {
   let killLast = (): void => {};
@@ -92,17 +108,8 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
       const { port1: here, port2: there } = new MessageChannel();
       let isOpen = true;
       const questions = new Set<number>();
-      const thread = new ReasoningThread({
-        scheduler: serving,
-        memoryBytes,
-        questionBytes,
-        heap: { isNearlyFull: () => host.isHeapNearlyFull, remedy: 'wait' },
-        post: (message, transfer) => {
-          if (isOpen) there.postMessage(message, transfer);
-        },
-        readings: pastReadings,
-        retained: async (range) => present(host.log, 'only a host that reads the log is asked')(range),
-        write: jsonOf,
+      const thread = threadFor(host, { memoryBytes, questionBytes }, (message, transfer) => {
+        if (isOpen) there.postMessage(message, transfer);
       });
       const close = (): void => {
         isOpen = false;
