@@ -111,9 +111,18 @@ async function begun<Kind extends keyof RemoteReads, Result>(
     let pinned: ReadContext | null = null;
     /** It has done too much to do it again, and there is a copy for those after it, or it is being made. */
     let isSettled = false;
+    /** Ends that it is the question of the tenant that stays without a copy; null: it is not. */
+    let leave: (() => void) | null = null;
+    /** Another one stays: this one waits for the copy on the thread, so that not all of many are worked out here. */
+    let isSecond = false;
     const isDue = (workedMs: number): boolean => {
       if (isSettled || pinned === null) return false;
       const isAtHand = threads.isAtHand(caller, reach);
+      if (evicts && leave === null) {
+        if (!isAtHand) leave = threads.stay(pinned.tenant);
+        isSecond = leave === null && (isSecond || !isAtHand);
+        if (isSecond) return threads.isThere(caller);
+      }
       const isEarly = workedMs < threads.untilMs;
       if (isEarly || workedMs < threads.afterMs * factor) return isEarly && isAtHand;
       threads.noteHeavy(caller, shape);
@@ -130,6 +139,9 @@ async function begun<Kind extends keyof RemoteReads, Result>(
     } catch (error) {
       if (!(error instanceof HandOver)) throw error;
       threads.noteHeavy(caller, shape);
+    } finally {
+      // Set in `isDue`, which the compiler does not see.
+      (leave as (() => void) | null)?.();
     }
   }
   const { timeoutMs, maxDerivations } = limits;

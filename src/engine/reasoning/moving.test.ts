@@ -161,6 +161,16 @@ test('a read of many facts stays while they are copied, or once it has done much
   expect(threads.asked).toBe(1);
 });
 
+test('of several reads at once that take long and have no copy, one stays and the others wait for theirs', async () => {
+  const { session, threads } = await open();
+  threads.afterMs = 0.001;
+  threads.untilMs = 0;
+  await session.tellAll(Array.from({ length: 60_000 }, (_, at) => `item(i${at})`));
+  const reads = [2, 3, 4].map((limit) => session.query('item(?x)', { limit }));
+  expect((await Promise.all(reads)).map((found) => found.length)).toEqual([2, 3, 4]);
+  expect(threads.asked).toBe(2);
+});
+
 test('facts that a query on a thread found count as used', async () => {
   const { session, threads } = await open();
   const { id } = await session.tell('edge(a, b)');

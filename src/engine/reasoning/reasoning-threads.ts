@@ -202,6 +202,8 @@ export class ReasoningThreads implements FactCopies {
   #waiting = 0;
   /** Tenants of which something is copied ahead. */
   readonly #ahead = new Set<TenantState>();
+  /** Tenants of which a question goes on here for want of a copy. */
+  readonly #staying = new Set<TenantState>();
   readonly #starts: StartAttempts;
   #isClosed = false;
   readonly #counters = { movedQuestions: 0, replacedThreads: 0 };
@@ -279,6 +281,13 @@ export class ReasoningThreads implements FactCopies {
       if (feed !== undefined) return feed;
     }
     return null;
+  }
+
+  /** Lets a question of the tenant go on here without a copy until the returned function is called; null: another one does. */
+  stay(tenant: TenantState): (() => void) | null {
+    if (this.#staying.has(tenant)) return null;
+    this.#staying.add(tenant);
+    return () => this.#staying.delete(tenant);
   }
 
   /**
