@@ -116,8 +116,10 @@ async function begun<Kind extends keyof RemoteReads, Result>(
     /** Another one stays: this one waits for the copy on the thread, so that not all of many are worked out here. */
     let isSecond = false;
     const isDue = (workedMs: number): boolean => {
-      if (isSettled || pinned === null) return false;
+      const isLate = workedMs >= threads.lateMs;
+      if ((isSettled && !isLate) || pinned === null) return false;
       const isAtHand = threads.isAtHand(caller, reach);
+      if (isLate && isAtHand) return true;
       if (evicts && leave === null) {
         if (!isAtHand) leave = threads.stay(pinned.tenant);
         isSecond = leave === null && (isSecond || !isAtHand);

@@ -305,6 +305,7 @@ test('threads that do not start are tried again after a while, later each time, 
       readsLog: false,
       afterMs: 0,
       untilMs: 0,
+      lateMs: Number.POSITIVE_INFINITY,
       start(on) {
         attempts++;
         if (canStart) return threads.start(on);

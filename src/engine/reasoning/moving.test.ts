@@ -171,6 +171,18 @@ test('of several reads at once that take long and have no copy, one stays and th
   expect(threads.asked).toBe(2);
 });
 
+test('a read that stays begins again on the thread once it has taken very long and its facts are there', async () => {
+  const { session, threads } = await open();
+  threads.afterMs = 0.001;
+  threads.untilMs = 0;
+  threads.lateMs = 1;
+  await session.tell('count(0)');
+  await session.teach('count(?y) :- count(?x), ?y = ?x + 1');
+  const asked = session.ask('count(?x)', { timeoutMs: 600_000, maxDerivations: 3_000_000 });
+  await expect(asked).rejects.toMatchObject({ code: 'InferenceLimitExceeded' });
+  expect(threads.asked).toBe(1);
+});
+
 test('facts that a query on a thread found count as used', async () => {
   const { session, threads } = await open();
   const { id } = await session.tell('edge(a, b)');

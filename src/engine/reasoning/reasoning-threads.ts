@@ -44,6 +44,8 @@ export interface ThreadHost {
   readonly afterMs: number;
   /** From so many on it stays: what it has done would be done again. */
   readonly untilMs: number;
+  /** From so many on it begins again on the thread once that has its facts: it may take until its limits. */
+  readonly lateMs: number;
   /** Whether its threads can read the retained files of the log. */
   readonly readsLog: boolean;
   /** `ended`: it ended by itself, with what it failed of. */
@@ -243,6 +245,11 @@ export class ReasoningThreads implements FactCopies {
   /** From so many on it stays here. */
   get untilMs(): number {
     return this.#parts.host.untilMs;
+  }
+
+  /** From so many on it moves once the thread has its facts. */
+  get lateMs(): number {
+    return this.#parts.host.lateMs;
   }
 
   /**

@@ -15,6 +15,7 @@ export interface ThreadsInProcess extends ThreadHost {
   /** Infinity: questions stay here. */
   afterMs: number;
   untilMs: number;
+  lateMs: number;
   count: number;
   /** How its threads read the log; null: they cannot. */
   log: ((range: RetainedRange) => Promise<RetainedLog>) | null;
@@ -85,6 +86,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
   const host: ThreadsInProcess = {
     afterMs: 0,
     untilMs: Number.POSITIVE_INFINITY,
+    lateMs: Number.POSITIVE_INFINITY,
     count: 1,
     log: null,
     get readsLog() {

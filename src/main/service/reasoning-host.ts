@@ -10,6 +10,8 @@ import type { ReasoningSettings } from '../base/reasoning-settings.ts';
 const defaultAfterMs = 15;
 /** What it has done in two slices more may be done again. */
 const twoSlicesMs = 10;
+/** A question that has taken so long may be one that takes until its limits: to do this once more is the price of serving others. */
+const lateMs = 500;
 /**
  * Heap of all threads together, in megabytes: what is large lies outside of it. In Electron all heaps of a process share 4 GB.
  */
@@ -35,6 +37,7 @@ export function reasoningHost(
     count,
     afterMs,
     untilMs: afterMs + twoSlicesMs,
+    lateMs,
     readsLog: settings.log !== null,
     start({ message, ended }) {
       const worker = new Worker(file, {
