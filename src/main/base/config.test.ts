@@ -2,7 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeVariables, endpointFileOf, type Environment, parseConfig, stateFolder } from './config.ts';
+import {
+  describeVariables,
+  endpointFileOf,
+  type Environment,
+  parseConfig,
+  stateFolder,
+  storagePlaceOf,
+} from './config.ts';
 import { StartRefusal } from './start-refusal.ts';
 
 function refusal(environment: Environment): string {
@@ -163,6 +170,19 @@ describe('the configuration', () => {
     expect(message).toMatch(/^STORE_URL_FILE: the file ".+" takes postgres:/);
     expect(message).not.toContain('secret');
     await rm(folder, { recursive: true });
+  });
+
+  it.each([
+    [{ storageDir: null, storeUrl: null }, null],
+    [{ storageDir: '/data/./a', storeUrl: null }, '/data/a'],
+    [
+      { storageDir: null, storeUrl: 'postgres://user:secret@db:5433/store?sslmode=require' },
+      'PostgreSQL db:5433/store',
+    ],
+    [{ storageDir: null, storeUrl: 'postgres://user:p%40ss@a:1,b:2/c' }, 'PostgreSQL a:1,b:2/c'],
+    [{ storageDir: null, storeUrl: 'postgresql:///store?host=/run/postgresql' }, 'PostgreSQL /store'],
+  ])('says where the log is, without user and password: %j', (config, place) => {
+    expect(storagePlaceOf(config)).toBe(place);
   });
 
   it('describes the accepted values of every variable of the contract', () => {

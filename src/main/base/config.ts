@@ -592,12 +592,13 @@ function shownDefault(spec: Variable<unknown>): string {
   return Array.isArray(spec.fallback) ? spec.fallback.join(',') : String(spec.fallback);
 }
 
-/** Where the log is: the folder, or server and database of the store, without user and password; null: in memory. */
+/** Where the log is: the folder, or servers and database of the store, without user and password; null: in memory. */
 export function storagePlaceOf({
   storageDir,
   storeUrl,
 }: Pick<Config, 'storageDir' | 'storeUrl'>): string | null {
   if (storeUrl === null) return storageDir === null ? null : resolve(storageDir);
-  const { host, pathname } = new URL(storeUrl);
-  return `PostgreSQL ${host}${pathname}`;
+  // It may name several hosts, with ports, which no URL can.
+  const [, hosts = '', database = ''] = /^\w+:\/\/(?:[^/?]*@)?([^/?]*)([^?]*)/s.exec(storeUrl) ?? [];
+  return `PostgreSQL ${hosts}${database}`;
 }
