@@ -91,8 +91,13 @@ async function played(seed: number): Promise<{ told: Told; owners: number; dead:
     else if (choice === 16 && !stopped.has(at)) store.living.add(String(at));
     else for (let turns = prng.below(8); turns > 0; turns--) await turn();
   }
-  // Some stay dead.
-  const isDead = prng.chance(0.5);
+  // In every other run one stays dead.
+  const isDead = seed % 2 === 0;
+  if (isDead && stopped.size === 0) {
+    nodes[0]?.stop();
+    stopped.add(0);
+    store.living.delete('0');
+  }
   if (!isDead) for (const at of stopped) nodes[at]?.resume();
   for (const at of nodes.keys()) if (!isDead || !stopped.has(at)) store.living.add(String(at));
   const over = Promise.all(calls);
