@@ -7,6 +7,7 @@
  * Between such a record and its row there is no harm: a log without a database that nobody writes to is ended by its owner,
  * so what a killed node left half made, or half removed, ends the same way.
  */
+import { setTimeout as after } from 'node:timers/promises';
 import { EngineError } from './base/errors.ts';
 import { present } from './base/assert.ts';
 import type { NodeList, NodeStatus } from './contract/administration.ts';
@@ -36,13 +37,12 @@ import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
 import { FULL_SHARE } from './replication/placement.ts';
 import { Placing } from './replication/placing.ts';
-import { after, exists } from './replication/shelf-steps.ts';
 import { hasCopy, StoreView } from './replication/store-view.ts';
 import type { Change } from './session/change-feed.ts';
 import { operationVersion } from './state/operation.ts';
 import type { ErasingRecord } from './state/redaction.ts';
 import type { State } from './state/state.ts';
-import { requireReach } from './write/databases.ts';
+import { databaseExists, requireReach } from './write/databases.ts';
 
 /** Where a store and a node's journals are. */
 interface ShelfPlace {
@@ -335,7 +335,7 @@ class Shelf {
     for (const until = performance.now() + CONSIDERED_MS; performance.now() < until; ) {
       await this.#refresh();
       if (this.#view.nodes.get(this.#node.id)?.isConsidered === true) break;
-      await after(CONSIDERED_LOOK_MS);
+      await after(CONSIDERED_LOOK_MS, undefined, { ref: false });
     }
   }
 
@@ -407,7 +407,7 @@ class Shelf {
 
   async #leave(opened: Opened): Promise<void> {
     const { name, store } = opened;
-    await after(LEAVE_MS);
+    await after(LEAVE_MS, undefined, { ref: false });
     await this.#options.whenUnused?.(name);
     const log = this.#view.database(name);
     const isLeft = log !== null && this.#view.mayLeave(log) && store.shared.role === 'copy';
@@ -553,12 +553,12 @@ class Shelf {
       if (isMine) await this.#opened.get(name)?.engine.look();
     }
     const opened = this.#opened.get(name);
-    if (opened === undefined && this.#has(name)) throw exists(name);
+    if (opened === undefined && this.#has(name)) throw databaseExists(name);
     if (opened === undefined) throw noOwner('The database was removed, or cannot be opened here.');
     if (opened.store.shared.role === 'copy') {
       // Another node has it: what it did is known here once it is applied.
       await opened.engine.confirm();
-      if (opened.engine.hasDatabase(name) && !opened.engine.remembers(caller)) throw exists(name);
+      if (opened.engine.hasDatabase(name) && !opened.engine.remembers(caller)) throw databaseExists(name);
     }
     return opened.engine.createDatabase(caller, name);
   }
@@ -638,7 +638,7 @@ class Shelf {
     const placed = [...new Set([to, this.#node.id, ...others])].slice(0, this.#placing.copies);
     await this.#node.logs.place([{ id: log.id, before: log.placed, placed }], []).catch(unasked);
     for (const until = performance.now() + COPY_MS; performance.now() < until && !this.#isClosed; ) {
-      await after(COPY_LOOK_MS);
+      await after(COPY_LOOK_MS, undefined, { ref: false });
       await this.#see().catch(unasked);
       if (hasIt()) return;
       if (this.#view.nodes.get(to)?.isAlive !== true) break;

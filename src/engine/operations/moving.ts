@@ -3,14 +3,15 @@
  *
  * Such a read begins here. If it takes long, or reads of its shape did, it begins again on the thread, where the task of
  * its name does the same over the copy. The facts that it used are noted here. It waits for no copy of many facts:
- * without one it goes on here while what it reaches is copied for those after it.
+ * without one it goes on here while what it reaches is copied, and begins again there only if it takes very long. Of several of
+ * a tenant at once one goes on here; the others wait.
  */
 import type { Caller } from '../base/caller.ts';
 import { JsonText } from '../base/json-text.ts';
 import { parseLongJson } from '../base/long-json.ts';
 import { HandOver } from '../datalog/tables/evaluation.ts';
 import type { RemoteReads, RemoteTask } from '../reasoning/messages.ts';
-import type { MovedAnswer, Reach } from '../reasoning/reasoning-threads.ts';
+import type { MovedAnswer, Reach, ReasoningThreads } from '../reasoning/reasoning-threads.ts';
 import type { ReadLimits } from '../session/read-limits.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
@@ -106,34 +107,11 @@ async function begun<Kind extends keyof RemoteReads, Result>(
   const stay = (): Promise<Result> => live.reading(caller, { ...limits, startedAt }, here, about);
   if (threads === null || caller.transaction !== null) return stay();
   const evicts = factor === 1;
-  const isHeavy = threads.isHeavy(caller, shape);
-  if (threads.afterMs > 0 && !(isHeavy && threads.isAtHand(caller, reach))) {
-    let pinned: ReadContext | null = null;
-    /** It has done too much to do it again, and there is a copy for those after it, or it is being made. */
-    let isSettled = false;
-    /** Ends that it is the question of the tenant that stays without a copy; null: it is not. */
-    let leave: (() => void) | null = null;
-    /** Another one stays: this one waits for the copy on the thread, so that not all of many are worked out here. */
-    let isSecond = false;
-    const isDue = (workedMs: number): boolean => {
-      const isLate = workedMs >= threads.lateMs;
-      if ((isSettled && !isLate) || pinned === null) return false;
-      const isAtHand = threads.isAtHand(caller, reach);
-      if (isLate && isAtHand) return true;
-      if (evicts && leave === null) {
-        if (!isAtHand) leave = threads.stay(pinned.tenant);
-        isSecond = leave === null && (isSecond || !isAtHand);
-        if (isSecond) return threads.isThere(caller);
-      }
-      const isEarly = workedMs < threads.untilMs;
-      if (isEarly || workedMs < threads.afterMs * factor) return isEarly && isAtHand;
-      threads.noteHeavy(caller, shape);
-      isSettled = isAtHand || threads.copyAhead(caller, pinned, { reach, evicts });
-      return false;
-    };
-    const handOver = { afterMs: threads.afterMs, isDue };
+  if (threads.afterMs > 0 && !(threads.isHeavy(caller, shape) && threads.isAtHand(caller, reach))) {
+    const staying = new Staying(threads, caller, { shape, reach, factor });
+    const handOver = { afterMs: threads.afterMs, isDue: (workedMs: number) => staying.isDue(workedMs) };
     const begin = (context: ReadContext): Promise<Result> => {
-      pinned = context;
+      staying.context = context;
       return here(context);
     };
     try {
@@ -142,8 +120,7 @@ async function begun<Kind extends keyof RemoteReads, Result>(
       if (!(error instanceof HandOver)) throw error;
       threads.noteHeavy(caller, shape);
     } finally {
-      // Set in `isDue`, which the compiler does not see.
-      (leave as (() => void) | null)?.();
+      staying.end();
     }
   }
   const { timeoutMs, maxDerivations } = limits;
@@ -157,6 +134,64 @@ async function begun<Kind extends keyof RemoteReads, Result>(
     return { answer: await take(moved) };
   });
   return elsewhere === null ? stay() : elsewhere.answer;
+}
+
+/** Whether a read that has begun here goes on, or begins again on the thread. */
+class Staying {
+  /** Of the read; null: it has not begun. */
+  context: ReadContext | null = null;
+  readonly #threads: ReasoningThreads;
+  readonly #caller: Caller;
+  readonly #read: StayingRead;
+  /** It has done too much to do it again, and there is a copy for those after it, or it is being made. */
+  #isSettled = false;
+  /** Ends that it is the read of the tenant that stays without a copy; null: it is not. */
+  #leave: (() => void) | null = null;
+  /** Another one stays: this one waits for the copy on the thread, so that not all of many are worked out here. */
+  #isSecond = false;
+
+  constructor(threads: ReasoningThreads, caller: Caller, read: StayingRead) {
+    this.#threads = threads;
+    this.#caller = caller;
+    this.#read = read;
+  }
+
+  /** Asked at the end of a slice, with the time that it has had, in milliseconds; true: it begins again there. */
+  isDue(workedMs: number): boolean {
+    const { afterMs, untilMs, lateMs } = this.#threads;
+    const { context } = this;
+    if (context === null || (this.#isSettled && workedMs < lateMs)) return false;
+    const isAtHand = this.#threads.isAtHand(this.#caller, this.#read.reach);
+    if (workedMs >= lateMs && isAtHand) return true;
+    if (this.#isSecondNow(context, isAtHand)) return this.#threads.isThere(this.#caller);
+    if (workedMs < untilMs) return isAtHand;
+    if (workedMs >= afterMs * this.#read.factor) this.#settle(context, isAtHand);
+    return false;
+  }
+
+  /** Call it when the read has ended here. */
+  end(): void {
+    this.#leave?.();
+  }
+
+  #isSecondNow({ tenant }: ReadContext, isAtHand: boolean): boolean {
+    if (this.#read.factor > 1 || this.#leave !== null) return false;
+    if (!isAtHand) this.#leave = this.#threads.stay(tenant);
+    this.#isSecond = this.#leave === null && (this.#isSecond || !isAtHand);
+    return this.#isSecond;
+  }
+
+  #settle(context: ReadContext, isAtHand: boolean): void {
+    const { shape, reach, factor } = this.#read;
+    this.#threads.noteHeavy(this.#caller, shape);
+    this.#isSettled =
+      isAtHand || this.#threads.copyAhead(this.#caller, context, { reach, evicts: factor === 1 });
+  }
+}
+
+/** `factor`: after how many times as long as others a copy of what it reaches is worth it. */
+interface StayingRead extends Pick<Movable<keyof RemoteReads, unknown>, 'shape' | 'reach'> {
+  readonly factor: number;
 }
 
 /** Answers nest less deep. */

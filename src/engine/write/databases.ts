@@ -58,8 +58,7 @@ export class Databases {
   async createDatabase(caller: Caller, name: string): Promise<CreatedDatabase> {
     requireReach(caller, name, null);
     const check = (): void => {
-      if (this.#state.databases.has(name))
-        throw new EngineError('Conflict', `the database ${name} exists already`);
+      if (this.#state.databases.has(name)) throw databaseExists(name);
     };
     const operation: Operation = { kind: 'createDatabase', name };
     // In a log of its own there is no other.
@@ -197,6 +196,11 @@ function reachable(caller: Caller, database: DatabaseState): [string, TenantStat
 /** An empty list means no restriction. */
 function covers(restriction: readonly string[], name: string): boolean {
   return restriction.length === 0 || restriction.includes(name);
+}
+
+/** The refusal of a creation of what there is already. */
+export function databaseExists(name: string): EngineError {
+  return new EngineError('Conflict', `the database ${name} exists already`);
 }
 
 /** Throws Forbidden if the credential does not cover the database, or the tenant. */

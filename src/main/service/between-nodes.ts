@@ -144,8 +144,7 @@ export class BetweenNodes {
     return { databases: [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
   }
 
-  /** Takes a message. Rejects with NotLeader for what only the owner takes, with NoOwner if the store
-   * cannot be asked. */
+  /** Takes a message. Rejects with NotLeader for what only the owner takes, with NoOwner if the store cannot be asked. */
   async receive(message: NodeMessage): Promise<unknown> {
     const { engine, agents, sessions } = this.#parts;
     switch (message.kind) {

@@ -201,11 +201,12 @@ export class Reasoner implements TableCacheHost {
   /** `before`: what comes before each of its pauses. */
   pacer(limits: Omit<EvaluationLimits, 'memory'>, before?: Pause): Pacer {
     const pause = this.#pause;
-    const whole: Pause = async (wake) => {
-      await before?.(wake);
+    const whole = { ...limits, memory: this.memory };
+    if (before === undefined) return new Pacer(whole, pause);
+    return new Pacer(whole, async (wake) => {
+      await before(wake);
       await pause(wake);
-    };
-    return new Pacer({ ...limits, memory: this.memory }, before === undefined ? pause : whole);
+    });
   }
 
   /** Records that these stored facts changed in this generation. */

@@ -476,7 +476,7 @@ export async function maintainTables(
   pacer: Pacer,
 ): Promise<boolean> {
   const { facts, work, justifications } = set;
-  await justifications.writeRunsInSteps(() => pacer.breathe());
+  await justifications.writeRuns(() => pacer.breathe());
   const countBefore = justifications.count;
   for (const support of justifications.supports) support.markBaseline();
   const numbers = Int32Array.from(new Set(changed));

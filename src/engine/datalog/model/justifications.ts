@@ -76,23 +76,21 @@ export class Justifications {
     }
   }
 
-  /** Writes all runs as edges. */
-  writeRuns(): void {
-    for (const target of this.#withRuns)
-      for (let run = target.runs[0]; run !== undefined; run = target.runs[0]) {
-        this.#write(target, run, 0, run.count);
-        target.endRun();
-      }
-    this.#withRuns.clear();
+  /** Writes all runs as edges. Requires exclusive access. */
+  async writeRuns(breathe: Breathe): Promise<void> {
+    for (const _step of this.#runsInSteps()) await breathe();
   }
 
-  /** `writeRuns` in steps. Requires exclusive access. */
-  async writeRunsInSteps(breathe: Breathe): Promise<void> {
+  #writeRunsAtOnce(): void {
+    for (const _step of this.#runsInSteps());
+  }
+
+  *#runsInSteps(): Generator<undefined, undefined, undefined> {
     for (const target of this.#withRuns)
       for (let run = target.runs[0]; run !== undefined; run = target.runs[0]) {
         for (let at = 0; at < run.count; at += edgesBetweenBreaths) {
           this.#write(target, run, at, Math.min(run.count, at + edgesBetweenBreaths));
-          await breathe();
+          yield;
         }
         target.endRun();
       }
@@ -114,7 +112,7 @@ export class Justifications {
 
   /** Begins the justification of a row and invalidates its previous one. `add` follows for every premise. */
   begin(support: Support, row: number): void {
-    if (row < support.endOfRuns) this.writeRuns();
+    if (row < support.endOfRuns) this.#writeRunsAtOnce();
     support.since.set(row, this.count);
   }
 
@@ -130,13 +128,13 @@ export class Justifications {
 
   /** Visits the live rows that the row supports. */
   dependents(support: Support, row: number, visit: (target: Support, row: number) => void): void {
-    if (this.#withRuns.size > 0) this.writeRuns();
+    if (this.#withRuns.size > 0) this.#writeRunsAtOnce();
     this.#walk(support.heads.at(row), visit);
   }
 
   /** Visits the live rows that the stored fact supports. */
   dependentsOfFact(number: number, visit: (target: Support, row: number) => void): void {
-    if (this.#withRuns.size > 0) this.writeRuns();
+    if (this.#withRuns.size > 0) this.#writeRunsAtOnce();
     this.#walk(this.#facts.at(number), visit);
   }
 
@@ -161,7 +159,7 @@ export class Justifications {
    * limit, the table set must not be used again.
    */
   async compact(breathe: Breathe): Promise<void> {
-    await this.writeRunsInSteps(breathe);
+    await this.writeRuns(breathe);
     const { moved, keptCount } = await this.#movedEdges(breathe);
     const edges = new SupportEdges(this.#memory);
     for (let edge = 0; edge < keptCount; edge++) {
