@@ -7,7 +7,6 @@
  * Between such a record and its row there is no harm: a log without a database that nobody writes to is ended by its owner,
  * so what a killed node left half made, or half removed, ends the same way.
  */
-import { setTimeout as after } from 'node:timers/promises';
 import { EngineError } from './base/errors.ts';
 import { present } from './base/assert.ts';
 import type { NodeList, NodeStatus } from './contract/administration.ts';
@@ -30,6 +29,7 @@ import { joinedPins, type PinnedState, pinState, stateOf } from './state/state-s
 import { StatementFailed } from './log/postgres-connection.ts';
 import { type Caller, systemCaller } from './base/caller.ts';
 import { systemClock } from './base/clock.ts';
+import { wait } from './base/wait.ts';
 import { type CommonParts, type EngineOptions, openPart, commonParts, systemRandom } from './open-part.ts';
 import { type EngineContext, openMeaning, type SharedParts } from './operations/engine-context.ts';
 import type { Engine } from './operations/engine.ts';
@@ -335,7 +335,7 @@ class Shelf {
     for (const until = performance.now() + CONSIDERED_MS; performance.now() < until; ) {
       await this.#refresh();
       if (this.#view.nodes.get(this.#node.id)?.isConsidered === true) break;
-      await after(CONSIDERED_LOOK_MS, undefined, { ref: false });
+      await wait(CONSIDERED_LOOK_MS);
     }
   }
 
@@ -407,7 +407,7 @@ class Shelf {
 
   async #leave(opened: Opened): Promise<void> {
     const { name, store } = opened;
-    await after(LEAVE_MS, undefined, { ref: false });
+    await wait(LEAVE_MS);
     await this.#options.whenUnused?.(name);
     const log = this.#view.database(name);
     const isLeft = log !== null && this.#view.mayLeave(log) && store.shared.role === 'copy';
@@ -638,7 +638,7 @@ class Shelf {
     const placed = [...new Set([to, this.#node.id, ...others])].slice(0, this.#placing.copies);
     await this.#node.logs.place([{ id: log.id, before: log.placed, placed }], []).catch(unasked);
     for (const until = performance.now() + COPY_MS; performance.now() < until && !this.#isClosed; ) {
-      await after(COPY_LOOK_MS, undefined, { ref: false });
+      await wait(COPY_LOOK_MS);
       await this.#see().catch(unasked);
       if (hasIt()) return;
       if (this.#view.nodes.get(to)?.isAlive !== true) break;

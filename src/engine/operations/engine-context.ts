@@ -12,6 +12,7 @@ import { present } from '../base/assert.ts';
 import { EngineError, notLeader } from '../base/errors.ts';
 import { maxClockStepMs, steady } from '../base/clock.ts';
 import { Slices } from '../base/slices.ts';
+import { wait } from '../base/wait.ts';
 import { Databases } from '../write/databases.ts';
 import { ClockCorrection } from '../memory/clock-correction.ts';
 import { DecaySchedule, decayEverywhere, dropEnded } from '../memory/decay.ts';
@@ -59,20 +60,6 @@ const lastSnapshotMs = 8000;
 export interface Embeddings {
   readonly embedder: Embedder;
   readonly minScore: number;
-}
-
-/** Resolves after so many milliseconds, or when the signal aborts. Keeps no process alive. */
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    timer.unref();
-    signal.addEventListener('abort', end);
-  });
 }
 
 /** What the engines of a process have in common. Whoever opened it closes it, after the engines. */
