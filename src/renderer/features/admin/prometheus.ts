@@ -135,6 +135,8 @@ export function quantileOfCounts(counts: BoundCounts, q: number): Quantile | nul
 export interface LabelledValue {
   readonly label: string;
   readonly value: string;
+  /** Whether the value is a path or another name of the machine's, not text of the workbench. */
+  readonly isCode?: boolean;
   /** What is measured, if the label does not say it all. */
   readonly hint?: string;
 }

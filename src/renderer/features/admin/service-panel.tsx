@@ -84,6 +84,7 @@ function storageReadingsOf(state: StorageState): LabelledValue[] {
     {
       label: 'Place',
       value: place ?? 'memory alone',
+      isCode: place !== null,
       hint: state.node === null ? 'STORAGE_DIR' : 'STORE_URL',
     },
     { label: 'Last record', value: formatCount(position), hint: `Of the history ${historyId}${branch}` },
@@ -239,10 +240,10 @@ function StoragePart() {
 function Readings({ readings }: { readings: readonly LabelledValue[] }) {
   return (
     <dl className={styles.readings}>
-      {readings.map(({ label, value, hint }) => (
+      {readings.map(({ label, value, isCode = false, hint }) => (
         <div key={label} title={hint}>
           <dt>{label}</dt>
-          <dd className="number">{value}</dd>
+          <dd className={isCode ? 'mono' : 'number'}>{value}</dd>
         </div>
       ))}
     </dl>
