@@ -10,6 +10,7 @@ import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { memoryBackend } from '../log/backend.ts';
 import { StatementFailed } from '../log/postgres-connection.ts';
+import type { LogLook } from '../log/postgres-log.ts';
 import { PostgresStore } from '../log/postgres-store.ts';
 import { openEngineOn } from '../open-engine.ts';
 import { type Session, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
@@ -66,6 +67,51 @@ describe('nodes that share a log in a store that fails', () => {
     expect(server.row.history).not.toBe(row.history);
     await copy?.engine.confirm();
     expect(await copy?.results('p(?x)')).toEqual(['p(a)', 'p(d)']);
+    await end(nodes);
+  });
+
+  it('take a look that is older than their last append for no loss', async () => {
+    const server = new SimulatedServer(new Prng(1), 0);
+    let release = (): void => {};
+    let held: Promise<void> = Promise.resolve();
+    const slow = {
+      log: (gate: () => Promise<void>) => {
+        const log = server.log(gate);
+        const look = async (): Promise<LogLook> => {
+          const seen = await log.look();
+          await held;
+          return seen;
+        };
+        return { ...log, look };
+      },
+      living: server.living,
+    };
+    const nodes = [await start(slow, 'node 0'), await start(server, 'node 1')];
+    const [first, second] = nodes.map(({ session }) => session) as [Session, Session];
+    const { history } = server.row;
+    await first.tell('p(a)');
+    held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const looked = first.engine.look();
+    // The answer to the look is on its way when the node appends once more, and loses the log.
+    for (let turns = 0; turns < 20; turns++) await turn();
+    await first.tell('p(b)');
+    server.living.delete('node 0');
+    await expect.poll(() => second.engine.node()?.role).toBe('owner');
+    await expect(first.tell('p(c)')).rejects.toMatchObject({ code: 'NoOwner' });
+    const events: string[] = [];
+    first.engine.subscribe(({ kind }) => void events.push(kind));
+    held = Promise.resolve();
+    release();
+    await looked;
+    await second.tell('p(d)');
+    server.living.add('node 0');
+    server.living.delete('node 1');
+    await expect.poll(() => first.engine.node()?.role).toBe('owner');
+    expect(await first.results('p(?x)')).toEqual(['p(a)', 'p(b)', 'p(d)']);
+    expect(events).not.toContain('reset');
+    expect(server.row.history).toBe(history);
     await end(nodes);
   });
 
@@ -159,6 +205,8 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
   server.settle();
   server.odds = 0;
   await converged(nodes, server);
+  // Nothing that a node had applied was lost.
+  expect(server.row.history, `seed ${seed}`).toBe('0'.repeat(32));
   const frames = [...server.frames.values()].toSorted((left, right) => left.first - right.first);
   const stored = frames.map(({ payload }) => payload);
   const ends = await Promise.all(nodes.map(({ session }) => session.results('w(?x)')));
@@ -227,7 +275,7 @@ async function converged(nodes: readonly Node[], server: SimulatedServer): Promi
     .toBe(true);
 }
 
-async function start(server: SimulatedServer, id: string): Promise<Node> {
+async function start(server: Pick<SimulatedServer, 'log' | 'living'>, id: string): Promise<Node> {
   let resume = (): void => {};
   let gate = Promise.resolve();
   const log = server.log(() => gate);

@@ -310,8 +310,15 @@ export class SharedTail {
 
   async #looked(): Promise<number> {
     const { shared, log } = this.#parts;
-    const askedAt = performance.now();
-    const seen = await shared.look();
+    let askedAt: number;
+    let seen: SharedPosition;
+    let asked: typeof shared.role;
+    do {
+      asked = shared.role;
+      askedAt = performance.now();
+      seen = await shared.look();
+      // What an owner stored while its look was under way is not in it: to the copy that it has become, that would be lost.
+    } while (asked === 'owner' && shared.role !== 'owner');
     this.#seen = seen;
     if (shared.role === 'owner') {
       if (seen.owner !== shared.node) await this.#noticeLoss();
