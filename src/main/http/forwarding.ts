@@ -47,6 +47,9 @@ const ofOwner: ReadonlySet<string> = new Set([
 const movePath = '/admin/nodes/move';
 const creationPath = '/databases';
 
+/** Refusals for what a copy may not know yet. */
+const lookedFor: ReadonlySet<string> = new Set(['TenantNotFound', 'ScopeNotFound']);
+
 /** Headers that belong to a connection, or that the other node must not see. */
 const notPassed: ReadonlySet<string> = new Set([
   'authorization',
@@ -211,16 +214,13 @@ export class Forwarding {
     return spec.database ? (namedSpace(request).database ?? 'default') : null;
   }
 
-  /** The status of the log. Another node may have created it a moment ago. */
+  /**
+   * The status of the log. Another node may have created it a moment ago, so one that is not known here is looked for. Rejects
+   * with NoOwner if the store cannot be asked: nobody can say that there is none.
+   */
   async #knownStatus(database: string | null): Promise<NodeStatus | null> {
     const isKnown = database === null || this.#host.phase() !== 'ready' || this.#host.hasDatabase(database);
-    if (!isKnown)
-      try {
-        await this.#nodes.look(database);
-      } catch (error) {
-        // It is unknown here, then.
-        if (!(error instanceof EngineError)) throw error;
-      }
+    if (!isKnown) await this.#host.confirm(database);
     return this.#nodes.status(database);
   }
 
@@ -246,6 +246,21 @@ export class Forwarding {
     const isRead = request.method === 'GET';
     const addressed = { request, reply, database };
     return !(await this.#isHere(addressed, isRead)) && this.#passOn(addressed, isRead);
+  }
+
+  /**
+   * The outcome of a read here. What a copy does not know, another node may have stored a moment ago: before it says so, it
+   * applies what is stored, and reads again.
+   */
+  async unlessUnknown<Output>(database: string, read: () => Promise<Output>): Promise<Output> {
+    try {
+      return await read();
+    } catch (error) {
+      const isUnknown = error instanceof EngineError && lookedFor.has(error.code);
+      if (!isUnknown || this.#nodes.status(database)?.role !== 'copy') throw error;
+      await this.#host.confirm(database);
+      return read();
+    }
   }
 
   /** The body of a request that was read to judge it; null: it was not. */
