@@ -26,7 +26,7 @@ import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { matchesKeys } from '../../ui/keys.ts';
 import { SchemaLink } from '../../ui/knowledge-links.tsx';
 import { HintLines } from '../../ui/blocks.tsx';
-import { AgeBanner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { AgeBanner, BusyFrame, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
 import { later } from '../../ui/later.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
@@ -322,14 +322,8 @@ interface GridBodyProps extends FactGridProps {
   onColumns: (shown: readonly ChoosableColumn[]) => void;
 }
 
-interface RowsProps extends GridBodyProps {
-  total: number;
-  /** Why the rows could not be loaded again; null: they are current. */
-  error: unknown;
-}
-
 /** The grid itself; remounted for every selection, so that it starts at the top. */
-function Rows({ pages, total, error, ...props }: RowsProps) {
+function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
   const { search, staging, onChoose } = props;
   const reason = useReason('commitTransaction');
   const added = useAdded(staging, search.predicate);
@@ -383,7 +377,6 @@ function Rows({ pages, total, error, ...props }: RowsProps) {
 
   return (
     <div className="flex-column tall">
-      {error !== null && <OutOfDate failure={apiFailureOf(error)} onAgain={() => pages.refresh()} />}
       <div className={styles.rowsGrid}>
         <DataGrid
           label="Facts"
@@ -445,14 +438,18 @@ function GridBody(props: GridBodyProps & Pick<ReturnType<typeof useFactPages>, '
         onReset={() => onSearch({ q: undefined, truth: undefined })}
       />
     );
+  const outOfDate = state.error !== null && (
+    <OutOfDate failure={apiFailureOf(state.error)} onAgain={() => pages.refresh()} />
+  );
   return (
-    <Rows
-      key={JSON.stringify([predicate, q, truth, derived, sort, order])}
-      {...props}
-      pages={pages}
-      total={state.total}
-      error={state.error}
-    />
+    <BusyFrame isBusy={false} banner={outOfDate}>
+      <Rows
+        key={JSON.stringify([predicate, q, truth, derived, sort, order])}
+        {...props}
+        pages={pages}
+        total={state.total}
+      />
+    </BusyFrame>
   );
 }
 
