@@ -239,6 +239,8 @@ class Shelf {
         databasesElsewhere: () => this.#databasesElsewhere(),
         successor: (database) => this.#view.otherCopy(database),
         look: (database) => this.#look(database),
+        others: () => this.#view.others(),
+        heard: (database, owner) => this.#heard(database ?? CATALOGUE, owner),
         backup: () => this.#backups.take(),
         journal: (name) => this.#journal(name),
         whenErased: (erase) => this.#whenErased(erase),
@@ -577,6 +579,12 @@ class Shelf {
     if (opened !== undefined) return opened.engine.look();
     await this.#refresh().catch(unasked);
     return this.#opened.get(database)?.engine.look() ?? this.#view.database(database)?.leaseMs ?? 0;
+  }
+
+  #heard(database: string, owner: Parameters<Engine['heard']>[1]): void {
+    const opened = database === CATALOGUE ? this.#catalogue : this.#opened.get(database);
+    if (opened === null || opened === undefined) this.#view.heard(database, owner);
+    else opened.engine.heard(database, owner);
   }
 
   /**

@@ -39,6 +39,8 @@ type Own =
   | 'databasesElsewhere'
   | 'successor'
   | 'look'
+  | 'others'
+  | 'heard'
   | 'backup'
   | 'journal'
   | 'whenErased'

@@ -26,6 +26,8 @@ interface Node {
   readonly session: Session;
   stop(): void;
   resume(): void;
+  /** Its own clock says that its lease has run out. */
+  lapse(): void;
 }
 
 describe('nodes that share a log in a store that fails', () => {
@@ -146,6 +148,46 @@ describe('nodes that share a log in a store that fails', () => {
     await end(nodes);
   });
 
+  it('answer what waits at once when their lease has run out and the store cannot be reached', async () => {
+    const server = new SimulatedServer(new Prng(1), 0);
+    const nodes = [await start(server, 'node 0'), await start(server, 'node 1')];
+    const [first, second] = nodes as [Node, Node];
+    await first.session.tell('p(a)');
+    first.stop();
+    const sent = first.session.tell('p(b)').catch((error: EngineError) => error.code);
+    await turn();
+    const waiting = first.session.tell('p(c)').catch((error: EngineError) => error.code);
+    // It waits for the write before it.
+    const behind = first.session.forget('p(b)').catch((error: EngineError) => error.code);
+    first.lapse();
+    expect(await Promise.all([sent, waiting, behind])).toEqual(['OutcomeUnknown', 'NoOwner', 'NoOwner']);
+    await expect(first.session.tell('p(d)')).rejects.toMatchObject({ code: 'NoOwner' });
+    server.living.delete('node 0');
+    await expect.poll(() => second.session.engine.node()?.role).toBe('owner');
+    first.session.engine.heard('default', { owner: 'node 1', address: 'http://other' });
+    expect(first.session.engine.node()?.ownerAddress).toBe('http://other');
+    await second.session.tell('p(e)');
+    first.resume();
+    await first.session.engine.confirm();
+    expect(await first.session.results('p(?x)')).toEqual(['p(a)', 'p(e)']);
+    expect(server.row.history).toBe('0'.repeat(32));
+    await end(nodes);
+  });
+
+  it('take the log again after their lease had run out, if no other node has', async () => {
+    const server = new SimulatedServer(new Prng(1), 0);
+    const nodes = [await start(server, 'node 0')];
+    const [{ session, lapse }] = nodes as [Node];
+    await session.tell('p(a)');
+    lapse();
+    await expect(session.tell('p(b)')).rejects.toMatchObject({ code: 'NoOwner' });
+    await session.engine.look();
+    await session.tell('p(c)');
+    expect(await session.results('p(?x)')).toEqual(['p(a)', 'p(c)']);
+    expect(server.row.epoch).toBe(2);
+    await end(nodes);
+  });
+
   it('lose open transactions with the owner, and say so', async () => {
     const server = new SimulatedServer(new Prng(1), 0);
     const nodes = [await start(server, 'node 0'), await start(server, 'node 1')];
@@ -181,7 +223,7 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
     const choice = prng.below(24);
     const owner = nodes.findIndex(({ session }) => session.engine.node()?.role === 'owner');
     const at = choice < 7 && owner >= 0 ? owner : prng.below(nodesOfRun);
-    const { session, stop, resume } = nodes[at] as Node;
+    const { session, stop, resume, lapse } = nodes[at] as Node;
     if (choice < 9) calls.push(write(session, `s${seed}_${step}`, prng, clock, seen));
     else if (choice < 15) calls.push(read(session, prng.pick(['default', 'strong', 'token']), clock, seen));
     else if (choice < 17) void session.engine.look();
@@ -189,6 +231,7 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
       stop();
       stopped.push(at);
       server.living.delete(`node ${at}`);
+      if (prng.below(2) === 0) lapse();
     } else if (choice === 18 && stopped.includes(at)) {
       resume();
       stopped.splice(stopped.indexOf(at), 1);
@@ -196,6 +239,7 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
     } else if (choice === 19)
       // Its lease runs out while it goes on.
       server.living.delete(`node ${at}`);
+    else if (choice === 21) lapse();
     else if (choice === 20 && !stopped.includes(at)) server.living.add(`node ${at}`);
     else for (let turns = prng.below(8); turns > 0; turns--) await turn();
   }
@@ -289,12 +333,13 @@ async function start(server: Pick<SimulatedServer, 'log' | 'living'>, id: string
     pause: turn,
   };
   server.living.add(id);
+  let store: PostgresStore | null = null;
   const frames = async (): Promise<PostgresStore> => {
     for (;;)
       try {
-        return (
-          (await PostgresStore.take(log, node, options)) ?? (await PostgresStore.copy(log, node, options))
-        );
+        store =
+          (await PostgresStore.take(log, node, options)) ?? (await PostgresStore.copy(log, node, options));
+        return store;
       } catch (error) {
         if (!(error instanceof StatementFailed)) throw error;
       }
@@ -321,6 +366,7 @@ async function start(server: Pick<SimulatedServer, 'log' | 'living'>, id: string
       });
     },
     resume: () => resume(),
+    lapse: () => store?.lapse(),
   };
 }
 

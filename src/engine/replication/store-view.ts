@@ -24,6 +24,20 @@ export class StoreView {
     this.#at = at;
   }
 
+  /** Another node says who the owner of a database is, while this one cannot look. */
+  heard(name: string, { owner, address }: { readonly owner: string; readonly address: string }): void {
+    const log = this.#logs.get(name);
+    if (log === undefined || owner === this.#me) return;
+    this.#logs = new Map(this.#logs).set(name, { ...log, owner, ownerAddress: address, isOwned: true });
+  }
+
+  /** Where the other living nodes are reached. */
+  others(): string[] {
+    return [...this.#nodes.values()].flatMap(({ id, isAlive, address }) =>
+      id === this.#me || !isAlive || address === '' ? [] : [address],
+    );
+  }
+
   get nodes(): ReadonlyMap<string, ListedNode> {
     return this.#nodes;
   }

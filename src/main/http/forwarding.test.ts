@@ -93,6 +93,13 @@ it('a request waits while the lease of an owner that is gone runs out, and goes 
     problem: 'PostgreSQL is away',
   });
   expect((await unasked.call('assertFact', fact)).code).toBe('NoOwner');
+  // Another node can ask it, and says who the next owner is.
+  const heard = await copyOf([nowhere, nowhere, nowhere, nowhere, owner], {
+    isRenewed: false,
+    problem: 'PostgreSQL is away',
+    isHeard: true,
+  });
+  expect((await heard.call('assertFact', fact)).status).toBe(200);
 });
 
 it('a request that can be repeated leaves an owner that hangs as soon as another node has the log', async () => {
@@ -275,6 +282,7 @@ async function copyOf(
     isRenewed = true,
     problem = null,
     known = ['default'],
+    isHeard = false,
     confirm = async () => {},
   }: {
     secret?: string | null;
@@ -282,6 +290,7 @@ async function copyOf(
     isRenewed?: boolean;
     problem?: string | null;
     known?: readonly string[];
+    isHeard?: boolean;
     confirm?: (database: string) => Promise<void>;
   } = {},
 ) {
@@ -306,6 +315,7 @@ async function copyOf(
     staleReadsMs: 60_000,
     receive: async () => {},
     copies: () => null,
+    hear: async () => isHeard,
     look: async () => {
       looks++;
       return isRenewed ? 3000 * looks : 0;
