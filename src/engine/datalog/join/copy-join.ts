@@ -4,9 +4,19 @@ import type { Tuples } from '../../store/tuples.ts';
 import { type Consumer, notify, phases, type RunPremise, type Support } from '../model/derived.ts';
 import type { Reader } from '../model/reader.ts';
 import { AggregateStep, DerivedDelta } from './derived-steps.ts';
-import { GroupCounts } from './group-counts.ts';
+import { noResult, unknownResult } from './accumulators.ts';
+import { GroupAggregates } from './group-aggregates.ts';
 import { type AtomShape, bindRow, type Machine, type MachineParts, type Step } from './machine.ts';
-import { noRows, type Selected, selectAlive, selectRows, valuesOf, type WholeRows } from './row-selection.ts';
+import {
+  noRows,
+  type Selected,
+  selectAlive,
+  selectRows,
+  type Tests,
+  testsOf,
+  valuesOf,
+  type WholeRows,
+} from './row-selection.ts';
 import { StoredStep } from './stored-steps.ts';
 
 /** Rows that it looks at in one call of `run`. */
@@ -34,7 +44,7 @@ export class CopyJoin implements Consumer {
   readonly #delta: DerivedDelta;
   readonly #stored: StoredStep | null;
   readonly #aggregate: AggregateStep | null;
-  readonly #counts: GroupCounts | null;
+  readonly #groups: GroupAggregates | null;
   readonly #head: readonly HeadColumn[];
   /** True if different matches make different rows, and if those of different stored facts for one row of demand do. */
   readonly #isLossless: boolean;
@@ -65,7 +75,10 @@ export class CopyJoin implements Consumer {
     this.#delta = delta;
     this.#stored = second instanceof StoredStep ? second : null;
     this.#aggregate = second instanceof AggregateStep ? second : null;
-    this.#counts = this.#aggregate === null ? null : GroupCounts.of(this.#aggregate, delta, parts.constants);
+    this.#groups =
+      this.#aggregate === null
+        ? null
+        : GroupAggregates.of(this.#aggregate, delta, parts.constants, parts.batch);
     this.#head = head;
     this.#deltaTests = testsOf(delta.shape);
     this.#storedTests = this.#stored === null ? null : testsOf(this.#stored.shape);
@@ -132,7 +145,7 @@ export class CopyJoin implements Consumer {
     this.#at = from;
     this.#to = to;
     this.#isEntered = false;
-    this.#counts?.begin(reader, from, to);
+    this.#groups?.begin(reader, this.#machine.registers, from, to);
     this.#machine.chunkStart = from;
     this.#machine.chunkEnd = to;
     return true;
@@ -292,7 +305,7 @@ export class CopyJoin implements Consumer {
     const { rows } = source;
     const machine = this.#machine;
     const { registers } = machine;
-    if (this.#counts?.count(rowsPerRun) === false) return false;
+    if (this.#groups?.take(rowsPerRun) === false) return false;
     const end = Math.min(this.#to, this.#at + rowsPerRun);
     const results = new Int32Array(end - this.#at);
     const owners = new Int32Array(end - this.#at);
@@ -301,12 +314,12 @@ export class CopyJoin implements Consumer {
     for (; this.#at < end && !isWorn; this.#at++) {
       if (!this.#isEntered) {
         if (!meets(rows, this.#at, shape, registers)) continue;
-        const known = this.#counts?.countFor(registers) ?? -1;
+        const known = this.#groups?.resultFor(registers) ?? unknownResult;
         if (known >= 0) {
           owners[count] = this.#at;
           results[count++] = known;
-          continue;
         }
+        if (known >= 0 || known === noResult) continue;
         aggregate.enter(machine);
         this.#isEntered = true;
       }
@@ -322,7 +335,7 @@ export class CopyJoin implements Consumer {
       results[count++] = registers[aggregate.result] as number;
     }
     this.#takeRows({ first: 0, rows: owners, count }, results);
-    if (this.#at === rows.count) this.#counts?.end();
+    if (this.#at === rows.count) this.#groups?.end();
     return this.#at === this.#to;
   }
 }
@@ -352,27 +365,10 @@ function selectedAt({ first, rows }: Selected, indexes: Int32Array): Int32Array 
     : valuesOf(rows, { first: 0, rows: indexes, count: indexes.length });
 }
 
-/** What a row of an atom must have, beside being alive. */
-interface Tests {
-  readonly equal: readonly { readonly position: number; readonly register: number }[];
-  readonly same: readonly (readonly [number, number])[];
-}
-
 const noResults = new Int32Array(0);
 
 function filled(count: number, value: number): Int32Array {
   return new Int32Array(count).fill(value);
-}
-
-function testsOf(shape: AtomShape): Tests {
-  const { keyPositions, keyRegisters, bindPositions, bindRegisters, samePositions, sameRegisters } = shape;
-  return {
-    equal: keyPositions.map((position, at) => ({ position, register: keyRegisters[at] as number })),
-    same: samePositions.map((position, at): [number, number] => [
-      bindPositions[bindRegisters.indexOf(sameRegisters[at] as number)] as number,
-      position,
-    ]),
-  };
 }
 
 /** True if the head has every value of the atom that is not known before. */
