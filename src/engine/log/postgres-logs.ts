@@ -122,6 +122,9 @@ export class PostgresLogs implements LogLooks {
     readonly byLine: ReadonlyMap<string, LogSeen>;
   } = { text: '', logs: [], byLine: new Map() };
 
+  /** Nodes whose lease had not run out at the last look. */
+  #living: readonly string[] = [];
+
   constructor({ writer, poller }: Readonly<Record<'writer' | 'poller', PostgresConnection>>) {
     this.#writer = writer;
     this.#poller = poller;
@@ -143,6 +146,11 @@ export class PostgresLogs implements LogLooks {
     // Those that wait for the same look get the same list.
     if (this.#byId.of !== logs) this.#byId = { of: logs, logs: new Map(logs.map((log) => [log.id, log])) };
     return present(this.#byId.logs.get(id), 'a log keeps its row');
+  }
+
+  /** True if there was a living node beside `me` at the last look. */
+  hasOthers(me: string): boolean {
+    return this.#living.some((id) => id !== me);
   }
 
   async #serve(): Promise<void> {
@@ -167,6 +175,7 @@ export class PostgresLogs implements LogLooks {
       LOOK_MS,
     );
     const { logs, owners } = present(rows[0], 'the statement has one row');
+    this.#living = (owners ?? []).flatMap(({ id, leaseMs }) => (leaseMs > 0 ? [id] : []));
     const byId = new Map((owners ?? []).map((owner) => [owner.id, owner]));
     return this.#listed(logs ?? '').map((log) => {
       const owner = log.owner === null ? undefined : byId.get(log.owner);

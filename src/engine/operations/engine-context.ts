@@ -328,7 +328,10 @@ export class EngineContext implements Writer {
     const { state, log, onWarn, onBug } = this.parts;
     const { pipeline, live, snapshots } = this;
     const onReplaced = (): void => void this.past.forget();
-    shared.onDemoted = () => this.transactions.loseAll();
+    shared.onDemoted = (refusal) => {
+      this.transactions.loseAll();
+      pipeline.refuseWaiting(refusal);
+    };
     return new SharedTail({
       state,
       log,
@@ -568,6 +571,16 @@ export class EngineContext implements Writer {
    */
   async look(_database?: string): Promise<number> {
     return (await this.tail?.look()) ?? 0;
+  }
+
+  /** Where the other nodes are reached that lived when this one last looked. */
+  others(): readonly string[] {
+    return [];
+  }
+
+  /** Another node says who has the log of the database, while this one cannot look; see `SharedTail.heard`. */
+  heard(_database: string | null, owner: Parameters<SharedTail['heard']>[0]): void {
+    this.tail?.heard(owner);
   }
 
   /** Of a copy, what questions used here since the last call; for the owner, by `noteUses`. */

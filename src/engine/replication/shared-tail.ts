@@ -160,6 +160,13 @@ export class SharedTail {
     return this.#seen?.leaseMs ?? 0;
   }
 
+  /** Another node says who the owner is, while this one cannot look: where requests go until a look tells. */
+  heard({ owner, address }: { readonly owner: string; readonly address: string }): void {
+    const { shared } = this.#parts;
+    if (this.#seen === null || shared.role === 'owner' || owner === shared.node) return;
+    this.#seen = { ...this.#seen, owner, ownerAddress: address, isOwned: true };
+  }
+
   /** The nodes of the store. Rejects with NoOwner if the store cannot be asked. */
   async nodes(): Promise<NodeList> {
     const { shared } = this.#parts;
@@ -310,16 +317,18 @@ export class SharedTail {
 
   async #looked(): Promise<number> {
     const { shared, log } = this.#parts;
+    const isOwner = shared.role === 'owner';
+    // What this node stored as the owner is applied first, so that the look shows it.
+    if (!isOwner) await log.settled();
     const askedAt = performance.now();
     const seen = await shared.look();
     this.#seen = seen;
-    if (shared.role === 'owner') {
-      if (seen.owner !== shared.node) await this.#noticeLoss();
-      else this.#freshAt = askedAt;
-      if (shared.role === 'owner') return IDLE_MS;
+    if (isOwner) {
+      if (seen.owner !== shared.node && shared.role === 'owner') await this.#noticeLoss();
+      if (shared.role !== 'owner') return this.#looked();
+      if (seen.owner === shared.node) this.#freshAt = askedAt;
+      return IDLE_MS;
     }
-    // What this node stored as the owner is applied first.
-    await log.settled();
     const before = log.lastSequence;
     if (!(await shared.continues(seen))) await this.#readAgain(seen);
     await this.#catchUp(seen.lastSequence);

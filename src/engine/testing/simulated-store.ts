@@ -28,6 +28,8 @@ export class SimulatedStore {
   readonly usedBytes = new Map<string, number>();
   memoryBytes: number | null = null;
   readonly logs = new Map<string, NamedLog>();
+  /** How often somebody has looked at the rows of all logs. */
+  looks = 0;
 
   constructor(prng: Prng) {
     this.#prng = prng;
@@ -109,8 +111,9 @@ export class SimulatedStore {
       id,
       logs: {
         look: () =>
-          this.#rows.statement(gate, false, () =>
-            Array.from(this.logs.values(), ({ id: number, name, server }) => ({
+          this.#rows.statement(gate, false, () => {
+            this.looks++;
+            return Array.from(this.logs.values(), ({ id: number, name, server }) => ({
               ...server.look,
               id: number,
               name,
@@ -118,8 +121,8 @@ export class SimulatedStore {
               placed: server.placed,
               ready: server.ready,
               bytes: server.bytes,
-            })),
-          ),
+            }));
+          }),
         ...this.#placement(gate),
         ensure: (name) => this.#rows.statement(gate, true, () => void this.#add(name)),
         create: (name, me) =>
