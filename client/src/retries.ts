@@ -54,11 +54,11 @@ export async function outlast<Result>(
       const why = failure instanceof CorollaryError ? passing(failure, connection) : null;
       if (why === null || !isRepeatable(operation, parts, options)) throw failure;
       const { retryAfterSeconds } = failure as CorollaryError;
-      const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
+      const rounds = Math.floor(tries / origins.length);
+      const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(rounds, 10));
       // What a node says of itself does not hold for the next one, until all were asked.
       const isElsewhere = why === 'node' && (tries + 1) % origins.length !== 0;
-      const afterMs = isElsewhere ? 0 : (retryAfterSeconds ?? 0) * 1000;
-      const ms = why === 'token' ? 0 : Math.max(afterMs, pauseMs);
+      const ms = why === 'token' || isElsewhere ? 0 : Math.max((retryAfterSeconds ?? 0) * 1000, pauseMs);
       if (elapsed() + ms > limitMs) throw failure;
       if (why === 'node' && connection.seen !== undefined) connection.seen.node++;
       await pause(ms, options.signal);
