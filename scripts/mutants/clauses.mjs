@@ -4,7 +4,6 @@
  * An edit replaces a text that occurs exactly once in a file of src/engine. The edited program still loads, so
  * that an answer is wrong rather than the program broken.
  */
-
 import { absences } from './absences.mjs';
 import { closing } from './closing.mjs';
 import { compiling } from './compiling.mjs';
