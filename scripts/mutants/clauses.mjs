@@ -331,13 +331,6 @@ const joining = [
     by: ['maintained time', 'answers scopes'],
   },
   {
-    clause: 'the copies of an atom are linked before a younger one is looked for',
-    file: storedSteps,
-    from: 'if (!copies.link(rowsAtOnce)) left = 0;',
-    to: 'if (copies.through === 0) left = 0;',
-    by: ['maintained time', 'answers scopes'],
-  },
-  {
     clause: 'dead rows start no join',
     file: derivedSteps,
     from: '      if (rows.isDead(row)) continue;\n      if (!this.matches(rows.columns, row, machine.registers)) continue;',
