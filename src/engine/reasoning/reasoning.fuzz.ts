@@ -78,6 +78,7 @@ for (const name of ['rich', 'time', 'steady'])
         const prng = new Prng(seed);
         const threads = threadsInProcess();
         Object.assign(threads, { untilMs: 0, lateMs: 0, bothMs: prng.pick([0, 30, 1e9]) });
+        let leftMs = mayPassMs;
         // Questions that move begin here.
         const threadHost = {
           ...threads,
@@ -86,9 +87,15 @@ for (const name of ['rich', 'time', 'steady'])
           },
           set afterMs(ms: number) {
             threads.afterMs = ms;
+            leftMs = mayPassMs;
           },
         };
-        const time = vi.spyOn(performance, 'now').mockImplementation(restlessTime(seed));
+        let now = 0;
+        const time = vi.spyOn(performance, 'now').mockImplementation(() => {
+          if (leftMs <= 0 || !prng.chance(0.2)) return now;
+          leftMs -= 6;
+          return (now += 6);
+        });
         try {
           await compareThreads({
             seed,
