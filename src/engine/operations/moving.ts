@@ -185,9 +185,10 @@ class Staying {
     const context = this.#context;
     if (context === null || (this.#isSettled && workedMs < lateMs)) return false;
     const { race } = this.#read;
-    if (race.isOver || (race.answer !== null && workedMs < this.#bothUntilMs)) return race.isOver;
+    if (race.isClaimedHere) return false;
+    if (race.answer !== null) return race.isOver || workedMs >= this.#bothUntilMs;
     const isAtHand = this.#threads.isAtHand(this.#caller, this.#read.reach);
-    if (workedMs >= lateMs && isAtHand) return race.answer !== null || !this.#goesOnInBoth(workedMs);
+    if (workedMs >= lateMs && isAtHand) return !this.#goesOnInBoth(workedMs);
     if (this.#isSecondNow(context, isAtHand)) return this.#threads.isThere(this.#caller);
     if (workedMs < untilMs) return isAtHand;
     if (workedMs >= afterMs * this.#read.factor) this.#settle(context, isAtHand);
@@ -273,6 +274,10 @@ class Race<Result> {
       .finally(left);
   }
 
+  get isClaimedHere(): boolean {
+    return this.#winner === 'here';
+  }
+
   /** Makes the answer from here count; false: that of the thread does. */
   claim(): boolean {
     this.#winner ??= 'here';
@@ -282,7 +287,8 @@ class Race<Result> {
 
   /** True if this refusal here does not say that the thread will refuse it too: its memory is another. */
   mayAnswerInstead(error: unknown): boolean {
-    return this.answer !== null && isLimit(error) && error.members['limit'] === 'memory';
+    if (this.answer === null || this.isClaimedHere) return false;
+    return isLimit(error) && error.members['limit'] === 'memory';
   }
 }
 
