@@ -248,27 +248,27 @@ export class DerivedStep extends SortableStep {
  * relation that it reads is at the fixpoint of its demand.
  */
 export class AbsentStep extends Step {
-  readonly #inner: Step;
+  readonly inner: Step;
   #isOver = false;
 
   constructor(inner: Step) {
     super();
-    this.#inner = inner;
+    this.inner = inner;
   }
 
   override bind(reader: Reader): void {
-    this.#inner.rowRegister = this.rowRegister;
-    this.#inner.bind(reader);
+    this.inner.rowRegister = this.rowRegister;
+    this.inner.bind(reader);
   }
 
   override enter(machine: Machine): void {
-    this.#inner.enter(machine);
+    this.inner.enter(machine);
     this.#isOver = false;
   }
 
   override advance(machine: Machine): boolean {
     if (this.#isOver) return false;
-    const isThere = this.#inner.advance(machine);
+    const isThere = this.inner.advance(machine);
     if (machine.isStalled) return false;
     this.#isOver = true;
     return !isThere && this.pass();
