@@ -36,7 +36,9 @@ import type { Engine } from './operations/engine.ts';
 import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
 import { FULL_SHARE } from './replication/placement.ts';
+import { LogWatch } from './replication/log-watch.ts';
 import { Placing } from './replication/placing.ts';
+import { followProblem } from './replication/shared-tail.ts';
 import { hasCopy, StoreView } from './replication/store-view.ts';
 import type { Change } from './session/change-feed.ts';
 import { operationVersion } from './state/operation.ts';
@@ -75,7 +77,7 @@ const COPY_MS = 60_000;
 const COPY_LOOK_MS = 100;
 /** Memory of an open database without knowledge, in bytes. */
 const EMPTY_BYTES = 64 * 1024;
-/** Milliseconds between two looks how much memory databases take. */
+/** Milliseconds between two looks how much memory databases take, and at everything though nothing moved. */
 const MEASURE_MS = 2000;
 /** What a node tells of a database's memory is off by at most this share. */
 const BYTES_SHARE = 1 / 8;
@@ -169,6 +171,8 @@ class Shelf {
   #freeing: ReturnType<typeof setTimeout> | null = null;
   /** When it was last looked how much memory databases take, by `performance.now`. */
   #measuredAt = Number.NEGATIVE_INFINITY;
+  /** Something is to be done that was not when everything was last looked at. */
+  #hasNews = true;
   #refreshing: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
@@ -188,6 +192,11 @@ class Shelf {
     const states = (): State[] => Array.from(this.#opened.values(), ({ state }) => state);
     const memory = parts.derived.budget;
     this.#shared = {
+      watch: new LogWatch({
+        look: () => node.logs.look(),
+        onWarn,
+        onFailed: (error) => followProblem(error, onBug),
+      }),
       threads:
         threadHost === null
           ? null
@@ -307,6 +316,19 @@ class Shelf {
 
   async #refreshed(): Promise<void> {
     await this.#see();
+    const isTime = performance.now() - this.#measuredAt >= MEASURE_MS;
+    // Where thousands of databases are idle, four looks a second find nothing to do.
+    if (!this.#hasNews && !isTime) return;
+    this.#hasNews = false;
+    try {
+      await this.#attendAll();
+    } catch (error) {
+      this.#hasNews = true;
+      throw error;
+    }
+  }
+
+  async #attendAll(): Promise<void> {
     for (const opened of this.#opened.values()) {
       const log = this.#view.database(opened.name);
       if (log === null || log.id !== opened.store.id) await this.#closeOne(opened);
@@ -327,7 +349,7 @@ class Shelf {
     const { logs } = this.#node;
     const listed = await logs.look();
     // Later, so that every owner is among them.
-    this.#view.saw(listed, await logs.nodes(), at);
+    this.#hasNews = this.#view.saw(listed, await logs.nodes(), at) || this.#hasNews;
   }
 
   /** Waits until databases were placed with this node in mind, if there is a node that does that. */
@@ -349,6 +371,7 @@ class Shelf {
       if (this.#opening.size >= MAX_OPENING || this.#isClosed) return;
       this.#waiting.delete(name);
       const opening = this.#openOne(log).finally(() => {
+        this.#hasNews = true;
         this.#opening.delete(name);
         this.#openNext();
       });
@@ -399,6 +422,7 @@ class Shelf {
         .catch((error: unknown) => this.#parts.onBug(error))
         .finally(() => {
           opened.isLeaving = false;
+          this.#hasNews = true;
           this.#leaving.delete(leaving);
         });
       this.#leaving.add(leaving);
@@ -522,6 +546,7 @@ class Shelf {
       return;
     }
     opened.emptySince ??= performance.now();
+    this.#hasNews = true;
     if (performance.now() - opened.emptySince >= GRACE_MS) await this.#end(opened);
   }
 
@@ -547,6 +572,8 @@ class Shelf {
     requireReach(caller, name, null);
     if ((this.#opened.get(name)?.state.databases.size ?? 0) === 0) {
       const isMine = await this.#node.logs.create(name, this.#node.id).catch(unasked);
+      // Another look may have seen it, and not be done.
+      this.#hasNews = true;
       await this.#refresh().catch(unasked);
       if (isMine) await this.#nowOpened(name);
       // It may be open here since before it was ended.
