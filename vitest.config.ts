@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * Unit tests: `x.test.ts` beside the code and the seeded fuzz `x.fuzz.ts`. LONG=1 (npm run test:long)
- * adds `x.long.ts` and lets the fuzz run for longer. Two workers: what the smallest machine has. Each loads a module
- * once for all files that it runs, which takes a third of the time: a test leaves nothing behind in a module.
+ * adds `x.long.ts` and lets the fuzz run for longer. Each worker loads a module once for all files that it runs, which takes
+ * a third of the time: a test leaves nothing behind in a module.
  */
 const long = process.env['LONG'] === '1';
 
@@ -30,7 +30,8 @@ export default defineConfig({
     // Style sheets are read as text by what checks them; else they would be empty.
     css: { include: [/\.css\?raw/] },
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the smallest machine has processors: a third of the time a test waits for a timer, a disk or a process.
+    maxWorkers: 3,
     // No test is about how long something takes: these are for what hangs, on a machine that is busy with other things.
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -39,14 +39,28 @@ test('the workbench reports an unreachable service, and recovers when it is back
   await openSample(page, service);
   await open(page, service, '/facts?predicate=mother');
   await expect(rowsOf(page, 'Facts').first()).toBeVisible();
-  await service.stop();
-  await expect(page.getByText('The service cannot be reached.')).toBeVisible();
+  // It stops while the page fetches a change.
+  let go: () => void = () => undefined;
+  const written = new Promise<void>((resolve) => (go = resolve));
+  await page.route('**/facts?*', async (route) => {
+    await written;
+    await service.stop();
+    await route.abort('connectionrefused');
+  });
+  await page.request.post(`${service.url}/tell`, {
+    headers,
+    data: { predicate: 'mother', args: ['ruth', 'zoe'] },
+  });
+  go();
+  await expect(page.getByText('The service cannot be reached.').first()).toBeVisible();
   await expect(page.getByText('Not connected')).toBeVisible();
   // Shown data stays; new requests report the failure with its request id.
+  await expect(page.getByText('These facts may be out of date.')).toContainText('Request workbench-');
   await expect(rowsOf(page, 'Facts').first()).toBeVisible();
   await page.getByRole('option', { name: /^father/ }).click();
   await expect(page.getByRole('alert').filter({ hasText: 'Request workbench-' })).toBeVisible();
 
+  await page.unroute('**/facts?*');
   await service.start();
   await expect(page.getByText('The service cannot be reached.')).toBeHidden();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();

@@ -9,7 +9,7 @@ import { runProgram } from './run-program.mjs';
 /**
  * `npm run check`: every check that needs no browser. Types, lint, format, import boundaries, dead code, file length,
  * exported names and the unit tests, each a section of the output with its verdict, and at the end the names of those
- * that failed. Two run at a time; a section is printed when it is complete, so that no two mix.
+ * that failed. Two run at a time, beside the unit tests one; a section is printed when it is complete, so that no two mix.
  *
  *   --static   without the unit tests: half a minute
  */
@@ -43,7 +43,7 @@ const steps = {
 };
 
 /**
- * Runs all steps, then the unit tests.
+ * Runs all steps and the unit tests, which often wait and leave time for the steps.
  * @param {{long?: boolean, isStatic?: boolean}} [options] long: fuzz for longer, and run the tests that take minutes;
  *   isStatic: without the unit tests
  * @returns {Promise<Verdict[]>}
@@ -61,9 +61,12 @@ export async function check({ long = false, isStatic = false } = {}) {
       verdicts.push({ name, passed: ok ? 1 : 0, failed: ok ? 0 : 1 });
     }
   };
-  await Promise.all([worker(), worker()]);
-  if (!isStatic) verdicts.push(await unitTests({ long }));
-  return verdicts;
+  if (isStatic) {
+    await Promise.all([worker(), worker()]);
+    return verdicts;
+  }
+  const [tested] = await Promise.all([unitTests({ long }), worker()]);
+  return [...verdicts, tested];
 }
 
 /**

@@ -223,6 +223,18 @@ describe('a call whose answer is lost', () => {
     const both = createClient({ url: ['http://127.0.0.1:9', service.address], tenant: 'acme', key: 'right' });
     expect(await both.health()).toMatchObject({ status: 'ok' });
   });
+
+  test('goes to the next address at once, if the first one says when to come back', async () => {
+    const busy = createServer((_request, response) => {
+      const headers = { 'content-type': 'application/problem+json', 'retry-after': '3600' };
+      response.writeHead(503, headers).end('{"code": "NoOwner", "status": 503, "detail": "none"}');
+    }).listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    const first = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`;
+    const both = createClient({ url: [first, service.address], tenant: 'acme', key: 'right' });
+    expect(await both.assertFact({ predicate: 'p', args: ['next'] })).toMatchObject({ status: 'asserted' });
+    busy.close();
+  });
 });
 
 describe('an unanswered call', () => {

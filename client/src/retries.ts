@@ -55,7 +55,10 @@ export async function outlast<Result>(
       if (why === null || !isRepeatable(operation, parts, options)) throw failure;
       const { retryAfterSeconds } = failure as CorollaryError;
       const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
-      const ms = why === 'token' ? 0 : Math.max((retryAfterSeconds ?? 0) * 1000, pauseMs);
+      // What a node says of itself does not hold for the next one, until all were asked.
+      const isElsewhere = why === 'node' && (tries + 1) % origins.length !== 0;
+      const afterMs = isElsewhere ? 0 : (retryAfterSeconds ?? 0) * 1000;
+      const ms = why === 'token' ? 0 : Math.max(afterMs, pauseMs);
       if (elapsed() + ms > limitMs) throw failure;
       if (why === 'node' && connection.seen !== undefined) connection.seen.node++;
       await pause(ms, options.signal);

@@ -276,8 +276,8 @@ const joining = [
   {
     clause: 'an atom that several scopes store is found by any visible copy',
     file: storedSteps,
-    from: 'copy = row < this.#limit ? (younger[row] as number) : 0;',
-    to: 'copy = 0;',
+    from: 'else copy = copies.youngerThan(row);',
+    to: 'else copy = 0;',
     by: ['maintained time', 'answers time'],
   },
   {
@@ -329,6 +329,13 @@ const joining = [
     file: storedSteps,
     from: 'if (!copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();',
     to: 'if (copies.through === 0 && !copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();',
+    by: ['maintained time', 'answers scopes'],
+  },
+  {
+    clause: 'the copies of an atom are linked before a younger one is looked for',
+    file: storedSteps,
+    from: 'if (!copies.link(rowsAtOnce)) left = 0;',
+    to: 'if (copies.through === 0) left = 0;',
     by: ['maintained time', 'answers scopes'],
   },
   {

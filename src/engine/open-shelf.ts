@@ -15,20 +15,20 @@ import { folderKeyOf } from './log/cipher.ts';
 import { noOwner } from './log/frame-store.ts';
 import type { FolderLock } from './log/lock-file.ts';
 import type { Journal, JournalName } from './log/journal.ts';
-import { openLogOver } from './log/open-log.ts';
 import { PostgresNode } from './log/open-postgres.ts';
 import { CATALOGUE, UNDIVIDED } from './log/log-names.ts';
 import type { CopyTold, ListedLog, PostgresLogs } from './log/postgres-logs.ts';
 import type { PostgresStore } from './log/postgres-store.ts';
-import { talliesOf } from './folder/folder-tasks.ts';
 import { divideStore } from './folder/move-store.ts';
+import { storedPins } from './folder/stored-pins.ts';
 import { Backups } from './commit/snapshots.ts';
 import type { SnapshotCopy } from './log/snapshot-reader.ts';
 import { spoolSnapshot } from './log/spooled-snapshot.ts';
-import { joinedPins, type PinnedState, pinState, stateOf } from './state/state-snapshot.ts';
+import { joinedPins, type PinnedState } from './state/state-snapshot.ts';
 import { StatementFailed } from './log/postgres-connection.ts';
 import { type Caller, systemCaller } from './base/caller.ts';
 import { systemClock } from './base/clock.ts';
+import { SharedRun } from './base/shared-run.ts';
 import { wait } from './base/wait.ts';
 import { type CommonParts, type EngineOptions, openPart, commonParts, systemRandom } from './open-part.ts';
 import { type EngineContext, openMeaning, type SharedParts } from './operations/engine-context.ts';
@@ -36,10 +36,9 @@ import type { Engine } from './operations/engine.ts';
 import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
 import { FULL_SHARE } from './replication/placement.ts';
-import { LogWatch } from './replication/log-watch.ts';
 import { Placing } from './replication/placing.ts';
-import { followProblem } from './replication/shared-tail.ts';
-import { hasCopy, StoreView } from './replication/store-view.ts';
+import { watchLogs } from './replication/shared-tail.ts';
+import { StoreView } from './replication/store-view.ts';
 import type { Change } from './session/change-feed.ts';
 import { operationVersion } from './state/operation.ts';
 import type { ErasingRecord } from './state/redaction.ts';
@@ -173,7 +172,8 @@ class Shelf {
   #measuredAt = Number.NEGATIVE_INFINITY;
   /** Something is to be done that was not when everything was last looked at. */
   #hasNews = true;
-  #refreshing: Promise<void> | null = null;
+  readonly #refreshes = new SharedRun(() => this.#refreshed());
+  readonly #looks = new SharedRun(() => this.#see());
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
 
@@ -192,11 +192,7 @@ class Shelf {
     const states = (): State[] => Array.from(this.#opened.values(), ({ state }) => state);
     const memory = parts.derived.budget;
     this.#shared = {
-      watch: new LogWatch({
-        look: () => node.logs.look(),
-        onWarn,
-        onFailed: (error) => followProblem(error, onBug),
-      }),
+      watch: watchLogs(() => node.logs.look(), { onWarn, onBug }),
       threads:
         threadHost === null
           ? null
@@ -232,6 +228,7 @@ class Shelf {
         of: (database) => this.#of(database),
         backups: this.#backups,
         has: (database) => this.#has(database),
+        confirm: (database) => this.#confirm(database),
         nodeOf: (database) => this.#status(database),
       },
       {
@@ -245,6 +242,8 @@ class Shelf {
         databasesElsewhere: () => this.#databasesElsewhere(),
         successor: (database) => this.#view.otherCopy(database),
         look: (database) => this.#look(database),
+        others: () => this.#view.others(),
+        heard: (database, owner) => this.#heard(database ?? CATALOGUE, owner),
         backup: () => this.#backups.take(),
         journal: (name) => this.#journal(name),
         whenErased: (erase) => this.#whenErased(erase),
@@ -259,7 +258,7 @@ class Shelf {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#freeing !== null) clearTimeout(this.#freeing);
-    await this.#refreshing;
+    await this.#refreshes.idle();
     this.#waiting.clear();
     await Promise.all([...this.#opening.values(), ...this.#leaving]);
     const opened = [...this.#opened.values(), ...(this.#catalogue === null ? [] : [this.#catalogue])];
@@ -304,14 +303,8 @@ class Shelf {
   }
 
   /** Looks at all logs and does what is to be done, as of a look that was sent after the call. What is opened may take longer. */
-  async #refresh(): Promise<void> {
-    await this.#refreshing;
-    this.#refreshing = this.#refreshed();
-    try {
-      await this.#refreshing;
-    } finally {
-      this.#refreshing = null;
-    }
+  #refresh(): Promise<void> {
+    return this.#refreshes.run();
   }
 
   async #refreshed(): Promise<void> {
@@ -320,12 +313,10 @@ class Shelf {
     // Where thousands of databases are idle, four looks a second find nothing to do.
     if (!this.#hasNews && !isTime) return;
     this.#hasNews = false;
-    try {
-      await this.#attendAll();
-    } catch (error) {
+    await this.#attendAll().catch((error: unknown) => {
       this.#hasNews = true;
       throw error;
-    }
+    });
   }
 
   async #attendAll(): Promise<void> {
@@ -609,6 +600,21 @@ class Shelf {
     return this.#opened.get(database)?.engine.look() ?? this.#view.database(database)?.leaseMs ?? 0;
   }
 
+  #heard(database: string, owner: Parameters<Engine['heard']>[1]): void {
+    const opened = database === CATALOGUE ? this.#catalogue : this.#opened.get(database);
+    if (opened === null || opened === undefined) this.#view.heard(database, owner);
+    else opened.engine.heard(database, owner);
+  }
+
+  /**
+   * The database is shown here as of everything that was stored before the call; one that this node does not know is looked
+   * for in the store. However many are asked for, one look at a time serves all.
+   */
+  async #confirm(database: string): Promise<void> {
+    if (this.#opened.has(database) || this.#has(database)) return this.#of(database).confirm();
+    await this.#looks.run().catch(unasked);
+  }
+
   /** True if there is such a database, here or elsewhere. */
   #has(database: string): boolean {
     const opened = this.#opened.get(database);
@@ -688,32 +694,8 @@ class Shelf {
 
   async #nodes(): Promise<NodeList> {
     const catalogue = present(this.#catalogue, 'it is open').engine;
-    const [{ log, nodes }] = await Promise.all([catalogue.nodes(), this.#see().catch(unasked)]);
-    const databases = this.#view.databases;
-    const total = databases.reduce((sum, { lastSequence }) => sum + lastSequence, 0);
-    const owned = (node: string): number =>
-      databases.filter(({ owner, isOwned }) => isOwned && owner === node).length;
-    return {
-      log: log === null ? null : { ...log, position: total + log.position },
-      databases: databases.map(({ name, epoch, owner, isOwned, lastSequence, placed, ready, bytes }) => ({
-        name,
-        owner: isOwned ? owner : null,
-        epoch,
-        position: lastSequence,
-        bytes,
-        placed: [...placed],
-        copies: ready.filter((node) => node !== owner && this.#view.nodes.get(node)?.isAlive === true),
-      })),
-      nodes: nodes.map((node) => {
-        const { isAlive, takesPart } = this.#view.nodes.get(node.id) ?? { isAlive: false, takesPart: true };
-        const has = isAlive ? databases.filter((each) => hasCopy(each, node.id) || !takesPart) : [];
-        // It has the catalogue too.
-        const end = has.reduce((sum, { lastSequence }) => sum + lastSequence, log?.position ?? 0);
-        const ownedHere = owned(node.id);
-        const copies = Math.max(0, has.length - ownedHere);
-        return { ...node, owned: ownedHere, copies, lagRecords: Math.max(0, end - node.position) };
-      }),
-    };
+    const [list] = await Promise.all([catalogue.nodes(), this.#see().catch(unasked)]);
+    return this.#view.listed(list);
   }
 
   /** Of the database; of the catalogue if that is absent or empty. */
@@ -780,17 +762,8 @@ class Shelf {
         `this node has ${this.#opened.size} of ${this.#opened.size + missing.length} databases, and no memory for the others: ` +
           "back the store up with PostgreSQL's tools",
       );
-    const pins: PinnedState[] = [];
-    for (const { id } of missing) {
-      const log = openLogOver(await this.#node.openToRead(id));
-      try {
-        const restored = await stateOf(log, this.#parts.scheduler.pauseOf(null, 'backup'));
-        if (restored.state.databases.size > 0) pins.push(pinState(restored.state, talliesOf(restored)));
-      } finally {
-        await log.close();
-      }
-    }
-    return pins;
+    const pause = this.#parts.scheduler.pauseOf(null, 'backup');
+    return storedPins(missing, (id) => this.#node.openToRead(id), pause);
   }
 
   #journal(name: JournalName): Journal {

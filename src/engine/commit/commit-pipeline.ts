@@ -87,6 +87,14 @@ type Showing = Pick<Write, 'before'>;
 
 const asItIs: Showing = {};
 
+/** A write to a log that other nodes may take over. */
+interface SharedWrite {
+  /** In which it was asked for: it is appended in no other one. */
+  readonly term: number | undefined;
+  /** Answers its caller before its outcome is known. */
+  readonly reject: (error: EngineError) => void;
+}
+
 type Steps = Generator<Slice, Report, undefined>;
 
 /** A record that is applied in slices. */
@@ -140,6 +148,8 @@ export class CommitPipeline {
   #cut: Promise<void> | null = null;
   #underWay = 0;
   #closing: (() => void)[] = [];
+  /** Writes to a log that other nodes may take over, until they are appended. */
+  readonly #waiting = new Set<SharedWrite>();
   /** While `quiet` runs its step; null: writes begin at once. */
   #quiet: Promise<void> | null = null;
   #stamp: number;
@@ -193,9 +203,9 @@ export class CommitPipeline {
     const claim = (): ClaimedNames => write.claim?.() ?? null;
     const room = (): Promise<void> => this.#log.room();
     const tenant = tenantOf(write);
-    const run = async (doubted?: (error: EngineError) => void): Promise<Report> => {
+    const run = async (shared: SharedWrite | null): Promise<Report> => {
       const start = (excluded: Exclusion): Promise<Report> =>
-        this.#seal(write, excluded, excluded === 'nothing' ? admittedAt : null, doubted);
+        this.#seal(write, excluded, excluded === 'nothing' ? admittedAt : null, shared);
       try {
         return await this.#queueOf(database).run({ tenant, excludes, claim, room, strengthened, start });
       } finally {
@@ -204,22 +214,30 @@ export class CommitPipeline {
       }
     };
     // A write in doubt goes on, and excludes others, until its outcome is known; only its caller is answered before.
-    if (!this.#log.isRemote) return run();
+    if (!this.#log.isRemote) return run(null);
     return new Promise((resolve, reject) => {
-      run(reject).then(resolve, reject);
+      const shared = { term: this.#log.shared?.term, reject };
+      this.#waiting.add(shared);
+      const ended = (): void => void this.#waiting.delete(shared);
+      run(shared).then(resolve, reject).finally(ended);
     });
+  }
+
+  /** This node may have lost the log: what is not appended yet never is, and its callers hear that now. */
+  refuseWaiting(refusal: EngineError): void {
+    for (const { reject } of this.#waiting) reject(refusal);
+    this.#waiting.clear();
   }
 
   async #seal(
     write: Write,
     excluded: Exclusion,
     admittedAt: number | null,
-    doubted: ((error: EngineError) => void) | undefined,
+    shared: SharedWrite | null,
   ): Promise<Report> {
     while (this.#quiet !== null) await this.#quiet;
     if (this.isClosed) throw closed();
     const time = admittedAt ?? this.#clock.now();
-    const term = this.#log.shared?.term;
     if (!createsDatabase(write)) this.#state.database(databaseOf(write));
     this.#underWay++;
     try {
@@ -238,8 +256,9 @@ export class CommitPipeline {
         if (isJudged) await this.#judge.judge(caller, decided.operation, time);
       }
       // Judged before another node had the log, it was judged against a state without that node's records.
-      if (this.#log.shared?.term !== term) throw noOwner('Another node had the log meanwhile.');
-      return await this.#commit(write, time, decided, doubted);
+      if (shared !== null && this.#log.shared?.term !== shared.term)
+        throw noOwner('Another node had the log meanwhile.');
+      return await this.#commit(write, time, decided, shared);
     } finally {
       this.#ended();
     }
@@ -342,13 +361,13 @@ export class CommitPipeline {
     write: Write,
     judged: number,
     { operation, encoded, isCertain = false }: DecidedWrite,
-    doubted: ((error: EngineError) => void) | undefined,
+    shared: SharedWrite | null,
   ): Promise<Report> {
     const database = databaseOf(write);
     const mark = markOf(write.caller);
     const version = versionOf(operation);
-    const { shared } = this.#log;
-    if (shared !== null && version > shared.writesVersion) throw notReadByAll();
+    const { writesVersion = version } = this.#log.shared ?? {};
+    if (version > writesVersion) throw notReadByAll();
     this.#stamp = Math.max(judged, this.#stamp, this.#state.time);
     const record: LogRecord = {
       sequence: this.#log.nextSequence,
@@ -366,13 +385,14 @@ export class CommitPipeline {
     let applied: Report | Promise<Report> | null = null;
     // A large operation is encoded already.
     const durable = encoded === undefined ? this.#scheduler.shortWrite() : null;
+    if (shared !== null) this.#waiting.delete(shared);
     try {
       await this.#log.append(
         [record],
         () => {
           applied = this.#apply(write, record, { isLarge: encoded !== undefined, isCertain });
         },
-        optionsOf(encoded, doubted),
+        optionsOf(encoded, shared?.reject),
       );
     } finally {
       durable?.();

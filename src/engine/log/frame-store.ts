@@ -23,6 +23,11 @@ export interface WriteLoop {
   between(run: () => Promise<void>): Promise<void>;
   /** Makes the loop ask for `due` work. */
   wake(): void;
+  /**
+   * This node may have lost the log: appends that wait are refused, and the callers of those under way hear at once that
+   * their outcome is unknown.
+   */
+  lose(refusal: EngineError): void;
 }
 
 /** What a store occupies. */

@@ -66,6 +66,8 @@ export class GroupCommit implements Log {
   readonly #doubtMs: number;
   readonly #tasks: Task[] = [];
   readonly #queue: Pending[] = [];
+  /** The appends of the frame that is being stored, at the front of the queue. */
+  #underWay: readonly Pending[] = [];
   /** Number of encoded appends at the front of the queue; the others wait for room. */
   #encoded = 0;
   #inFlightBytes = 0;
@@ -83,7 +85,11 @@ export class GroupCommit implements Log {
     this.#groupLimit = limits.groupBytes ?? 16 * MEBIBYTE;
     this.#doubtMs = limits.doubtMs ?? DOUBT_MS;
     this.#nextSequence = store.lastSequence + 1;
-    store.attach({ between: (run) => this.#between(run), wake: () => this.#wake() });
+    store.attach({
+      between: (run) => this.#between(run),
+      wake: () => this.#wake(),
+      lose: (refusal) => this.#lose(refusal),
+    });
   }
 
   get historyId(): string {
@@ -311,11 +317,13 @@ export class GroupCommit implements Log {
     const last = present(appends.at(-1)?.encoded, 'a group has encoded appends').last;
     const group = { firstSequence: this.#store.lastSequence + 1, count, parts, last };
     let written: number | null;
+    this.#underWay = appends;
     try {
       written = await this.#store.append(group);
     } catch (error) {
       written = await this.#afterFailure(group, appends, error);
     }
+    this.#underWay = [];
     if (written === null) return;
     this.#totals.commits++;
     this.#totals.records += count;
@@ -386,6 +394,12 @@ export class GroupCommit implements Log {
     const waiters = this.#roomWaiters;
     this.#roomWaiters = [];
     for (const resolve of waiters) resolve();
+  }
+
+  #lose(refusal: EngineError): void {
+    this.#rejectFrom(this.#underWay.length, refusal);
+    for (const { doubted } of this.#underWay) doubted?.(outcomeUnknown());
+    this.#admit();
   }
 
   #fail(error: unknown): void {

@@ -46,6 +46,8 @@ const WRITERS = 4;
 const BEAT_MS = 500;
 const BEAT_LIMIT_MS = 2000;
 const LEASE_MS = 3000;
+/** An answer that is late by less than this still renews the lease. */
+const LAPSE_MS = 50;
 /** A node whose clock is further off stores nothing. */
 const MAX_SKEW_MS = 2000;
 const OLDEST_SERVER = 130_000;
@@ -79,6 +81,11 @@ export class PostgresNode {
     this.#lease.report = () => this.#report();
     this.#lease.onBeat = () => {
       for (const store of this.#stores) store.beaten();
+    };
+    this.#lease.onLapse = () => {
+      // No other node can have taken a log, and none would answer in place of this one.
+      if (!this.logs.hasOthers(this.id)) return;
+      for (const store of this.#stores) store.lapse();
     };
     this.#lease.onClockOff = async () => {
       for (const store of this.#stores) await store.stepDown();
@@ -181,6 +188,9 @@ class LivingNode implements StoreNode {
   #isClosed = false;
   onBeat: () => void = () => {};
   onClockOff: () => Promise<void> = () => Promise.resolve();
+  /** Called when the lease has run out by this machine's clock, since it could not be renewed. */
+  onLapse: () => void = () => {};
+  #lapseTimer: ReturnType<typeof setTimeout> | null = null;
   #clockSkewMs = 0;
   #writesVersion = 0;
   /** What it tells of itself; null: the store is being opened. */
@@ -226,6 +236,7 @@ class LivingNode implements StoreNode {
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#lapseTimer !== null) clearTimeout(this.#lapseTimer);
     try {
       if (this.#trouble === null && this.#timer !== null)
         await this.#connection.run('DELETE FROM corollary.node WHERE id = $1', [this.id], BEAT_LIMIT_MS);
@@ -253,6 +264,7 @@ class LivingNode implements StoreNode {
     const { address, readsVersion, now } = this.#options;
     const report = this.report();
     const before = now();
+    const sentAt = performance.now();
     const { rows } = await this.#connection.run<{ now: number; writes: number }>(
       `INSERT INTO corollary.node (id, address, program, reads_version, lease_until, position, stale_ms, takes, used_bytes,
   memory_bytes, problem, holds)
@@ -277,12 +289,23 @@ RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
       ],
       BEAT_LIMIT_MS,
     );
+    this.#lapseAt(sentAt + this.#leaseMs);
     const answer = present(rows[0], 'the node has a row');
     this.#writesVersion = answer.writes;
     if (answer.writes < readsVersion) await this.#raise();
     this.#clockSkewMs = skewOf(answer.now, before, now());
     const skew = skewProblem(this.#clockSkewMs);
     if (skew !== null) throw new Error(skew);
+  }
+
+  /** The lease runs until then at least, by `performance.now`. */
+  #lapseAt(at: number): void {
+    if (this.#lapseTimer !== null) clearTimeout(this.#lapseTimer);
+    // A process that was stopped reads first what has come meanwhile.
+    const lapse = (): void => {
+      this.#lapseTimer = setTimeout(() => this.onLapse(), LAPSE_MS).unref();
+    };
+    this.#lapseTimer = setTimeout(lapse, at - performance.now()).unref();
   }
 
   /**

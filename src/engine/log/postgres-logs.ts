@@ -162,6 +162,9 @@ export class PostgresLogs implements LogLooks {
   /** Nobody can find two logs that have one digest. */
   readonly #seed = String(randomInt(2 ** 47));
 
+  /** Nodes whose lease had not run out at the last look. */
+  #living: readonly string[] = [];
+
   constructor({ writer, poller }: Readonly<Record<'writer' | 'poller', PostgresConnection>>) {
     this.#writer = writer;
     this.#poller = poller;
@@ -188,6 +191,11 @@ export class PostgresLogs implements LogLooks {
     return present(this.#byId.logs.get(id), 'a log keeps its row');
   }
 
+  /** True if there was a living node beside `me` at the last look. */
+  hasOthers(me: string): boolean {
+    return this.#living.some((id) => id !== me);
+  }
+
   async #serve(): Promise<void> {
     while (this.#waiters.length > 0) {
       const waiters = this.#waiters.splice(0);
@@ -211,6 +219,7 @@ export class PostgresLogs implements LogLooks {
     );
     const { changed, owners } = present(rows[0], 'the statement has one row');
     this.#owners.byId = new Map((owners ?? []).map((owner) => [owner.id, owner]));
+    this.#living = (owners ?? []).flatMap(({ id, leaseMs }) => (leaseMs > 0 ? [id] : []));
     if (changed !== null) this.#logs = this.#listed(changed);
     return this.#logs;
   }

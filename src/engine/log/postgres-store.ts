@@ -19,14 +19,15 @@ import {
   sealingOf,
 } from './cipher.ts';
 import { encodeFrame, frameBytes, type LogRecord, recordChecksum, SALT_BYTES } from './codec.ts';
-import { type FrameStore, noOwner, outcomeUnknown, type StoreSizes } from './frame-store.ts';
+import { type FrameStore, noOwner, outcomeUnknown, type StoreSizes, type WriteLoop } from './frame-store.ts';
 import { frameRecords, type StoredRecords } from './log-reader.ts';
+import { storeChunks, storedPieces } from './postgres-chunks.ts';
 import { StatementFailed } from './postgres-connection.ts';
-import { checksumOf, chunkHead, damagedStore, epochHead, frameHead } from './postgres-heads.ts';
+import { checksumOf, damagedStore, epochHead, frameHead } from './postgres-heads.ts';
 import type { LogRow, PostgresLog, SnapshotRow, StoredFrame } from './postgres-log.ts';
 import { type Branch, type Group, unavailable } from './segment-writer.ts';
 import type { SharedFrame, SharedPosition, SharedStore, SharedTotals } from './shared-store.ts';
-import { encodeSnapshotHeader, SNAPSHOT_PAYLOAD_BYTES, snapshotSections } from './snapshot-codec.ts';
+import { encodeSnapshotHeader, snapshotSections } from './snapshot-codec.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 
@@ -96,6 +97,7 @@ export class PostgresStore implements FrameStore {
   #snapshots: readonly SnapshotRow[] = [];
   #sizes = { all: 0, uncovered: 0, atSegment: 0 };
   #commits = 0;
+  #loop: WriteLoop | null = null;
   #totals = { fenced: 0, inDoubt: 0, endsLost: 0 };
   #isClosed = false;
 
@@ -167,8 +169,8 @@ export class PostgresStore implements FrameStore {
     };
   }
 
-  attach(): void {
-    // Nothing of this store must run between two frames.
+  attach(loop: WriteLoop): void {
+    this.#loop = loop;
   }
 
   due(): null {
@@ -187,6 +189,7 @@ export class PostgresStore implements FrameStore {
           this.#options.onAppend(performance.now() - startedAt, group.count);
           return this.#advance(frame);
         }
+        if (this.latched !== null) throw this.latched;
         await this.#takeAgain();
       } catch (error) {
         const again = error instanceof StatementFailed && /^(40001|40P01)$/.test(error.code);
@@ -336,7 +339,7 @@ export class PostgresStore implements FrameStore {
     const createdAt = this.#options.now();
     try {
       const checksum = await this.checksumAt(sequence);
-      const written = await this.#putChunks(attempt, epoch, sealing, parts);
+      const written = await storeChunks(this.#log, attempt, epoch, sealing, parts);
       const row: SnapshotRow = { attempt, epoch, sequence, time, checksum, createdAt, ...written };
       if (!(await this.#log.putSnapshot(this.#node.id, history, row))) throw this.#demoted(taken);
       this.#snapshots = [row, ...this.#snapshots];
@@ -365,7 +368,7 @@ export class PostgresStore implements FrameStore {
     const { epoch } = this.#row;
     const attempt = randomUUID();
     const createdAt = this.#options.now();
-    const written = await this.#putChunks(attempt, epoch, this.#sealing, parts);
+    const written = await storeChunks(this.#log, attempt, epoch, this.#sealing, parts);
     const row: SnapshotRow = { ...of, attempt, epoch, createdAt, ...written };
     await verify((section) => this.#pieces(row, section));
     if (!(await this.#log.beginWith(this.#node.id, row))) throw this.#demoted(taken);
@@ -641,17 +644,29 @@ export class PostgresStore implements FrameStore {
     this.#demoted(clockOff);
   }
 
+  /**
+   * The lease of this node has run out while the server cannot be reached, so that another node may have the log by now: goes
+   * on with a copy, and takes the log again if none has. The frame under way may be stored still.
+   */
+  lapse(): void {
+    if (this.#role === 'copy' || this.#isClosed) return;
+    this.#demoted(lapsed);
+    this.#loop?.lose(noOwner(lapsed));
+  }
+
   /** Becomes a copy. Returns the refusal of writes. */
   #demoted(why: string): EngineError {
-    if (this.#role === 'owner') {
-      this.#role = 'copy';
-      if (why !== given && why !== left && why !== clockOff) this.#totals.fenced++;
+    if (this.#role === 'owner' || why === cutOff) {
       if (why === cutOff) this.#totals.endsLost++;
       this.#isEndLost = why === cutOff;
       this.#mustRestart = why === cutOff;
+    }
+    if (this.#role === 'owner') {
+      this.#role = 'copy';
+      if (why === taken || why === cutOff) this.#totals.fenced++;
       this.#failure = null;
       this.#options.onWarn(why);
-      this.shared.onDemoted();
+      this.shared.onDemoted(noOwner(why));
     }
     return noOwner(why);
   }
@@ -703,69 +718,10 @@ export class PostgresStore implements FrameStore {
   }
 
   async *#pieces(
-    { attempt, epoch, chunks, sequence }: SnapshotRow,
-    name: SnapshotPart['section'],
+    row: SnapshotRow,
+    section: SnapshotPart['section'],
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const section = snapshotSections[name];
-    const opener = await this.#openerOf(epoch);
-    const total = chunks[section] ?? 0;
-    for (let n = 0; n < total; ) {
-      const found = await this.#log.chunks(attempt, section, n);
-      if (found.length === 0) throw damagedStore('a piece of the snapshot is missing', sequence);
-      for (const chunk of found) {
-        const head = chunkHead(attempt, { section, n, epoch, nonce: chunk.nonce });
-        const isIntact = chunk.n === n && checksumOf(head, chunk.bytes) === chunk.checksum;
-        const bytes = isIntact ? opener.open(chunk.nonce, head, chunk.bytes) : null;
-        if (bytes === null) throw damagedStore('a piece of the snapshot does not verify', sequence);
-        n++;
-        yield bytes;
-      }
-    }
-  }
-
-  async #putChunks(
-    attempt: string,
-    epoch: number,
-    { sealer }: FileSealing,
-    parts: AsyncIterable<SnapshotPart>,
-  ): Promise<Pick<SnapshotRow, 'bytes' | 'chunks'>> {
-    const chunks: Record<number, number> = {};
-    const payload = new Uint8Array(SNAPSHOT_PAYLOAD_BYTES);
-    let filled = 0;
-    let section: number = snapshotSections.state;
-    let bytes = 0;
-    const flush = async (): Promise<void> => {
-      if (filled === 0) return;
-      const n = chunks[section] ?? 0;
-      const nonce = sealer.nextNonce();
-      const head = chunkHead(attempt, { section, n, epoch, nonce });
-      const sealed = Buffer.concat(sealer.seal(nonce, head, [payload.subarray(0, filled)]));
-      filled = 0;
-      await this.#log.putChunk(attempt, {
-        section,
-        n,
-        nonce,
-        bytes: sealed,
-        checksum: checksumOf(head, sealed),
-      });
-      chunks[section] = n + 1;
-      bytes += sealed.length;
-    };
-    for await (const part of parts) {
-      const next = snapshotSections[part.section];
-      assert(next >= section, 'the sections of a snapshot come in their order');
-      if (next !== section) await flush();
-      section = next;
-      for (let from = 0; from < part.bytes.length; ) {
-        const piece = part.bytes.subarray(from, from + payload.length - filled);
-        payload.set(piece, filled);
-        filled += piece.length;
-        from += piece.length;
-        if (filled === payload.length) await flush();
-      }
-    }
-    await flush();
-    return { bytes, chunks };
+    yield* storedPieces(this.#log, await this.#openerOf(row.epoch), row, section);
   }
 
   /** Keeps two snapshots and the frames since the older one. A failed removal is repeated after the next snapshot. */
@@ -787,6 +743,8 @@ export class PostgresStore implements FrameStore {
 const taken = 'Another node has taken the log over. This one goes on with a copy.';
 const given = 'This node has given the log to another one, and goes on with a copy.';
 const left = 'This node ends and has given the log up.';
+const lapsed =
+  'The lease of this node has run out, since it cannot reach PostgreSQL: it goes on with a copy.';
 const clockOff = 'The clock of this node is off: it gives the log up, and goes on with a copy.';
 const cutOff =
   'PostgreSQL has lost records that it had confirmed, as after the promotion of an asynchronous standby or the restore of ' +

@@ -1,4 +1,5 @@
 /** A log that several nodes share: what a node needs to follow it, and to take it. */
+import type { EngineError } from '../base/errors.ts';
 import type { LogRecord } from './codec.ts';
 
 /** Where a log that several nodes share is now. */
@@ -76,8 +77,8 @@ export interface SharedStore {
   readonly writesVersion: number;
   /** By how much this machine's clock is ahead of the store's, in milliseconds, as of the last beat. */
   readonly clockSkewMs: number;
-  /** Called in the turn in which the owner becomes a copy: another node has taken the log, or its end was lost. */
-  onDemoted: () => void;
+  /** Called in the turn in which the owner becomes a copy, with the refusal of writes that were not appended. */
+  onDemoted: (refusal: EngineError) => void;
   /** Asked for with each beat, of all logs, and shown to all nodes. */
   report: () => Pick<NodeReport, 'staleMs' | 'problem'>;
   /** The same of the process, asked of one log. */

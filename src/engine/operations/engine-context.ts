@@ -28,8 +28,8 @@ import { Leader } from '../replication/leader.ts';
 import { HistoryErasures } from '../history/erasures.ts';
 import { Replays } from '../history/replay.ts';
 import { EngineReplica } from '../replication/follower.ts';
-import { LogWatch } from '../replication/log-watch.ts';
-import { followProblem, SharedTail } from '../replication/shared-tail.ts';
+import type { LogWatch } from '../replication/log-watch.ts';
+import { SharedTail, watchLogs } from '../replication/shared-tail.ts';
 import { noteUses, takeUses, type ToldUses } from '../replication/told-uses.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
@@ -141,16 +141,6 @@ export function openMeaning({
   });
   void meaning.open().catch(onBug);
   return meaning;
-}
-
-/** Looks at one log alone. */
-function watchOf(
-  shared: SharedStore,
-  onWarn: (message: string) => void,
-  onBug: (error: unknown) => void,
-): LogWatch {
-  const look = async () => [{ ...(await shared.look()), id: shared.log }];
-  return new LogWatch({ look, onWarn, onFailed: (error) => followProblem(error, onBug) });
 }
 
 function notOwner(): EngineError {
@@ -348,7 +338,8 @@ export class EngineContext implements Writer {
     const { state, log, onWarn, onBug } = this.parts;
     const { pipeline, live, snapshots } = this;
     const onReplaced = (): void => void this.past.forget();
-    const watch = this.parts.shared?.watch ?? watchOf(shared, onWarn, onBug);
+    const look = async () => [{ ...(await shared.look()), id: shared.log }];
+    const watch = this.parts.shared?.watch ?? watchLogs(look, { onWarn, onBug });
     const tail = new SharedTail({
       state,
       log,
@@ -372,8 +363,9 @@ export class EngineContext implements Writer {
       onWarn,
       onBug,
     });
-    shared.onDemoted = () => {
+    shared.onDemoted = (refusal) => {
       this.transactions.loseAll();
+      pipeline.refuseWaiting(refusal);
       tail.demoted();
     };
     return tail;
@@ -600,6 +592,16 @@ export class EngineContext implements Writer {
    */
   async look(_database?: string): Promise<number> {
     return (await this.tail?.look()) ?? 0;
+  }
+
+  /** Where the other nodes are reached that lived when this one last looked. */
+  others(): readonly string[] {
+    return [];
+  }
+
+  /** Another node says who has the log of the database, while this one cannot look; see `SharedTail.heard`. */
+  heard(_database: string | null, owner: Parameters<SharedTail['heard']>[0]): void {
+    this.tail?.heard(owner);
   }
 
   /** Of a copy, what questions used here since the last call; for the owner, by `noteUses`. */

@@ -239,6 +239,8 @@ export function engineOver(context: EngineContext) {
       'databasesElsewhere',
       'successor',
       'look',
+      'others',
+      'heard',
       'takeUses',
       'noteUses',
       'remembers',

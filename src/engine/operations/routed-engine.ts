@@ -19,6 +19,8 @@ export interface Engines {
   of(database: string): Engine;
   /** True if there is such a database, here or at another node. */
   has(database: string): boolean;
+  /** See `Engine.confirm`. Of a database that is not known here, whether there is one is known then. */
+  confirm(database: string): Promise<void>;
   /** This node's part in the log of the database. */
   nodeOf(database: string): ReturnType<Engine['node']>;
   /** Of everything together. */
@@ -37,6 +39,8 @@ type Own =
   | 'databasesElsewhere'
   | 'successor'
   | 'look'
+  | 'others'
+  | 'heard'
   | 'backup'
   | 'journal'
   | 'whenErased'
@@ -105,7 +109,7 @@ function isOpen(node: ReturnType<Engine['node']>): boolean {
   return node !== null && node.owned + node.copies > 0;
 }
 
-function ofStorage({ catalogue, all, of, nodeOf, backups }: Engines) {
+function ofStorage({ catalogue, all, nodeOf, backups, ...engines }: Engines) {
   const everything = (): readonly Engine[] => [catalogue, ...all()];
   const position: Engine['position'] = () => {
     const positions = everything().map((engine) => engine.position());
@@ -138,7 +142,7 @@ function ofStorage({ catalogue, all, of, nodeOf, backups }: Engines) {
       for (const engine of everything()) engine.retire();
     },
     confirm: async (database) => {
-      if (database !== undefined) return of(database).confirm();
+      if (database !== undefined) return engines.confirm(database);
       await Promise.all(everything().map((engine) => engine.confirm()));
     },
     storage: () => (everything().some((engine) => engine.storage() === 'failed') ? 'failed' : 'ready'),

@@ -190,7 +190,7 @@ class Tallies {
     const result = resultOf(this.#all);
     const count = this.#groups.length;
     const { columns } = this.#keys;
-    const order = await rowsByText(columns, count, this.#constants, pacer, count);
+    const order = await rowsByText(columns, count, this.#constants, pacer);
     const groups: AggregateResult['groups'] = [];
     for (const group of order) {
       const key: Record<string, string> = Object.create(null) as Record<string, string>;

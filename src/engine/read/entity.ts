@@ -428,8 +428,9 @@ class EntityKnowledge {
       before += tuples.count;
       if (from >= to) continue;
       const { columns } = tuples;
-      const rows = await rowsByText(columns, tuples.count, new Constants(dictionary), pacer, to);
-      for (const row of rows.subarray(from)) {
+      const places = { from, to };
+      const rows = await rowsByText(columns, tuples.count, new Constants(dictionary), pacer, places);
+      for (const row of rows) {
         const args = columns.map((column) => dictionary.text(column[row] as number));
         const atom = renderAtom({ predicate, args, negated });
         found.push({ atom, predicate, args, truthVal: !negated });

@@ -40,7 +40,7 @@ export async function conclusionsOf(
   }
   selected = selected.subarray(0, count);
   const columns = matches.columns.map((column) => selected.map((row) => column[row] as number));
-  const order = await rowsByText(columns, count, matches.constants, pacer, count);
+  const order = await rowsByText(columns, count, matches.constants, pacer);
   const inOrder = columns.map((column) => order.map((row) => column[row] as number));
   return { ...matches, columns: inOrder, count };
 }

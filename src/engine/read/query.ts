@@ -65,11 +65,12 @@ export async function queryFacts(context: InferenceContext, input: QueryInput): 
   const end = limit === null ? count : Math.min(count, offset + limit);
   const negated = atoms.columns[arity] as Int32Array;
   const columns = atoms.columns.slice(0, arity);
-  const order = await rowsByText(columns, count, constants, pacer, end, (row) => negated[row] as number);
+  const places = { from: Math.min(offset, end), to: end };
+  const order = await rowsByText(columns, count, constants, pacer, places, (row) => negated[row] as number);
   const result: QueryResult = [];
   const facts: FactRow[] = [];
   const meter = new ByteMeter();
-  for (const row of order.subarray(offset, end)) {
+  for (const row of order) {
     const copies = behind[row] as FactRow[];
     const first = copies[0] as FactRow;
     const matched = matchedArgs(constants, first, args);

@@ -155,7 +155,7 @@ class Answers {
 
   async #rendered({ question: asked, constants, columns, count }: Matches): Promise<string[]> {
     const { variables, body } = asked;
-    const order = await rowsByText(columns, count, constants, this.#pacer, count);
+    const order = await rowsByText(columns, count, constants, this.#pacer);
     const atom = body[0] as AtomLiteral;
     const columnsOf = atom.args.map((term) => variables.indexOf(term));
     const texts = new Map<number, string>();

@@ -178,8 +178,12 @@ test('a read that stays begins again on the thread once it has taken very long a
   threads.lateMs = 1;
   await session.tell('count(0)');
   await session.teach('count(?y) :- count(?x), ?y = ?x + 1');
-  const asked = session.ask('count(?x)', { timeoutMs: 600_000, maxDerivations: 3_000_000 });
-  await expect(asked).rejects.toMatchObject({ code: 'InferenceLimitExceeded' });
+  // A thread that starts slowly may have its facts only after the shorter question.
+  for (const maxDerivations of [200_000, 3_000_000]) {
+    if (threads.asked > 0) break;
+    const asked = session.ask('count(?x)', { timeoutMs: 600_000, maxDerivations });
+    await expect(asked).rejects.toMatchObject({ code: 'InferenceLimitExceeded' });
+  }
   expect(threads.asked).toBe(1);
 });
 

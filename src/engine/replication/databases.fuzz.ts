@@ -61,6 +61,24 @@ it('a look at all logs while the store cannot be asked changes nothing, and is n
   await engine.close(0);
 });
 
+it('a node looks for a database that it does not know before it says that there is none: one look serves all', async () => {
+  const store = new SimulatedStore(new Prng(1));
+  const nodes = await Promise.all(['0', '1'].map((id) => start(store, id, 1)));
+  const [{ engine: one }, { engine: other }] = nodes as [Node, Node];
+  await one.createDatabase(caller('a'), 'a');
+  await other.confirm('a');
+  expect([other.hasDatabase('a'), other.copiesElsewhere('a')]).toEqual([true, ['0']]);
+  const before = store.looks;
+  await Promise.all(Array.from({ length: 1000 }, (_, at) => other.confirm(`none${at}`)));
+  // The nodes look four times a second besides.
+  expect(store.looks - before).toBeLessThan(500);
+  expect(other.hasDatabase('none0')).toBe(false);
+  store.odds = 100;
+  await expect(other.confirm('b')).rejects.toMatchObject({ code: 'NoOwner' });
+  store.odds = 0;
+  await Promise.all(nodes.map(({ engine }) => engine.close(0)));
+});
+
 async function played(seed: number): Promise<{ told: Told; owners: number; dead: number }> {
   const prng = new Prng(seed);
   const store = new SimulatedStore(prng);

@@ -34,7 +34,7 @@ export interface LogFollower {
 type WatchedLog = SharedPosition & { readonly id: number };
 
 /** What a watch needs. */
-interface LogWatchHost {
+export interface LogWatchHost {
   /** Where all logs are, as of now: the same objects for those that have not moved, if it can tell. Rejects with a StatementFailed. */
   readonly look: () => Promise<readonly WatchedLog[]>;
   /** Told that looks are not answered, and that they are again, in plain language. */

@@ -10,6 +10,7 @@ import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { memoryBackend } from '../log/backend.ts';
 import { StatementFailed } from '../log/postgres-connection.ts';
+import type { LogLook } from '../log/postgres-log.ts';
 import { PostgresStore } from '../log/postgres-store.ts';
 import { openEngineOn } from '../open-engine.ts';
 import { type Session, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
@@ -25,6 +26,8 @@ interface Node {
   readonly session: Session;
   stop(): void;
   resume(): void;
+  /** Its own clock says that its lease has run out. */
+  lapse(): void;
 }
 
 describe('nodes that share a log in a store that fails', () => {
@@ -69,6 +72,51 @@ describe('nodes that share a log in a store that fails', () => {
     await end(nodes);
   });
 
+  it('take a look that is older than their last append for no loss', async () => {
+    const server = new SimulatedServer(new Prng(1), 0);
+    let release = (): void => {};
+    let held: Promise<void> = Promise.resolve();
+    const slow = {
+      log: (gate: () => Promise<void>) => {
+        const log = server.log(gate);
+        const look = async (): Promise<LogLook> => {
+          const seen = await log.look();
+          await held;
+          return seen;
+        };
+        return { ...log, look };
+      },
+      living: server.living,
+    };
+    const nodes = [await start(slow, 'node 0'), await start(server, 'node 1')];
+    const [first, second] = nodes.map(({ session }) => session) as [Session, Session];
+    const { history } = server.row;
+    await first.tell('p(a)');
+    held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const looked = first.engine.look();
+    // The answer to the look is on its way when the node appends once more, and loses the log.
+    for (let turns = 0; turns < 20; turns++) await turn();
+    await first.tell('p(b)');
+    server.living.delete('node 0');
+    await expect.poll(() => second.engine.node()?.role).toBe('owner');
+    await expect(first.tell('p(c)')).rejects.toMatchObject({ code: 'NoOwner' });
+    const events: string[] = [];
+    first.engine.subscribe(({ kind }) => void events.push(kind));
+    held = Promise.resolve();
+    release();
+    await looked;
+    await second.tell('p(d)');
+    server.living.add('node 0');
+    server.living.delete('node 1');
+    await expect.poll(() => first.engine.node()?.role).toBe('owner');
+    expect(await first.results('p(?x)')).toEqual(['p(a)', 'p(b)', 'p(d)']);
+    expect(events).not.toContain('reset');
+    expect(server.row.history).toBe(history);
+    await end(nodes);
+  });
+
   it('tell the owner what questions used at a copy, once', async () => {
     const server = new SimulatedServer(new Prng(1), 0);
     const nodes = [await start(server, 'node 0'), await start(server, 'node 1')];
@@ -97,6 +145,46 @@ describe('nodes that share a log in a store that fails', () => {
     expect(copy.engine.takeUses()).toEqual([]);
     await owner.results('p(?x)');
     expect(owner.engine.takeUses()).toEqual([]);
+    await end(nodes);
+  });
+
+  it('answer what waits at once when their lease has run out and the store cannot be reached', async () => {
+    const server = new SimulatedServer(new Prng(1), 0);
+    const nodes = [await start(server, 'node 0'), await start(server, 'node 1')];
+    const [first, second] = nodes as [Node, Node];
+    await first.session.tell('p(a)');
+    first.stop();
+    const sent = first.session.tell('p(b)').catch((error: EngineError) => error.code);
+    await turn();
+    const waiting = first.session.tell('p(c)').catch((error: EngineError) => error.code);
+    // It waits for the write before it.
+    const behind = first.session.forget('p(b)').catch((error: EngineError) => error.code);
+    first.lapse();
+    expect(await Promise.all([sent, waiting, behind])).toEqual(['OutcomeUnknown', 'NoOwner', 'NoOwner']);
+    await expect(first.session.tell('p(d)')).rejects.toMatchObject({ code: 'NoOwner' });
+    server.living.delete('node 0');
+    await expect.poll(() => second.session.engine.node()?.role).toBe('owner');
+    first.session.engine.heard('default', { owner: 'node 1', address: 'http://other' });
+    expect(first.session.engine.node()?.ownerAddress).toBe('http://other');
+    await second.session.tell('p(e)');
+    first.resume();
+    await first.session.engine.confirm();
+    expect(await first.session.results('p(?x)')).toEqual(['p(a)', 'p(e)']);
+    expect(server.row.history).toBe('0'.repeat(32));
+    await end(nodes);
+  });
+
+  it('take the log again after their lease had run out, if no other node has', async () => {
+    const server = new SimulatedServer(new Prng(1), 0);
+    const nodes = [await start(server, 'node 0')];
+    const [{ session, lapse }] = nodes as [Node];
+    await session.tell('p(a)');
+    lapse();
+    await expect(session.tell('p(b)')).rejects.toMatchObject({ code: 'NoOwner' });
+    await session.engine.look();
+    await session.tell('p(c)');
+    expect(await session.results('p(?x)')).toEqual(['p(a)', 'p(c)']);
+    expect(server.row.epoch).toBe(2);
     await end(nodes);
   });
 
@@ -135,7 +223,7 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
     const choice = prng.below(24);
     const owner = nodes.findIndex(({ session }) => session.engine.node()?.role === 'owner');
     const at = choice < 7 && owner >= 0 ? owner : prng.below(nodesOfRun);
-    const { session, stop, resume } = nodes[at] as Node;
+    const { session, stop, resume, lapse } = nodes[at] as Node;
     if (choice < 9) calls.push(write(session, `s${seed}_${step}`, prng, clock, seen));
     else if (choice < 15) calls.push(read(session, prng.pick(['default', 'strong', 'token']), clock, seen));
     else if (choice < 17) void session.engine.look();
@@ -143,6 +231,7 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
       stop();
       stopped.push(at);
       server.living.delete(`node ${at}`);
+      if (prng.below(2) === 0) lapse();
     } else if (choice === 18 && stopped.includes(at)) {
       resume();
       stopped.splice(stopped.indexOf(at), 1);
@@ -150,6 +239,7 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
     } else if (choice === 19)
       // Its lease runs out while it goes on.
       server.living.delete(`node ${at}`);
+    else if (choice === 21) lapse();
     else if (choice === 20 && !stopped.includes(at)) server.living.add(`node ${at}`);
     else for (let turns = prng.below(8); turns > 0; turns--) await turn();
   }
@@ -159,6 +249,8 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
   server.settle();
   server.odds = 0;
   await converged(nodes, server);
+  // Nothing that a node had applied was lost.
+  expect(server.row.history, `seed ${seed}`).toBe('0'.repeat(32));
   const frames = [...server.frames.values()].toSorted((left, right) => left.first - right.first);
   const stored = frames.map(({ payload }) => payload);
   const ends = await Promise.all(nodes.map(({ session }) => session.results('w(?x)')));
@@ -227,7 +319,7 @@ async function converged(nodes: readonly Node[], server: SimulatedServer): Promi
     .toBe(true);
 }
 
-async function start(server: SimulatedServer, id: string): Promise<Node> {
+async function start(server: Pick<SimulatedServer, 'log' | 'living'>, id: string): Promise<Node> {
   let resume = (): void => {};
   let gate = Promise.resolve();
   const log = server.log(() => gate);
@@ -241,12 +333,13 @@ async function start(server: SimulatedServer, id: string): Promise<Node> {
     pause: turn,
   };
   server.living.add(id);
+  let store: PostgresStore | null = null;
   const frames = async (): Promise<PostgresStore> => {
     for (;;)
       try {
-        return (
-          (await PostgresStore.take(log, node, options)) ?? (await PostgresStore.copy(log, node, options))
-        );
+        store =
+          (await PostgresStore.take(log, node, options)) ?? (await PostgresStore.copy(log, node, options));
+        return store;
       } catch (error) {
         if (!(error instanceof StatementFailed)) throw error;
       }
@@ -273,6 +366,7 @@ async function start(server: SimulatedServer, id: string): Promise<Node> {
       });
     },
     resume: () => resume(),
+    lapse: () => store?.lapse(),
   };
 }
 

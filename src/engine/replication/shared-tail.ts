@@ -22,7 +22,7 @@ import type {
   SharedStore,
 } from '../log/shared-store.ts';
 import { StartupError } from '../log/startup-error.ts';
-import type { LogFollower, LogsLook, LogWatch } from './log-watch.ts';
+import { type LogFollower, type LogsLook, LogWatch, type LogWatchHost } from './log-watch.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { operationVersion } from '../state/operation.ts';
 import type { State } from '../state/state.ts';
@@ -68,6 +68,14 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
+/** A watch over the logs that `look` shows. */
+export function watchLogs(
+  look: LogWatchHost['look'],
+  { onWarn, onBug }: Pick<TailParts, 'onWarn' | 'onBug'>,
+): LogWatch {
+  return new LogWatch({ look, onWarn, onFailed: (error) => followProblem(error, onBug) });
+}
+
 /** Keeps the node's state up to date with the log, and its role with the leases. */
 export class SharedTail implements LogFollower {
   readonly #parts: TailParts;
@@ -78,6 +86,12 @@ export class SharedTail implements LogFollower {
   #freshAt = performance.now();
   /** Everything that any look has seen so far is applied. */
   #isCurrent = false;
+  /** What this node stored when it was the owner may not be applied yet. */
+  #isUnsettled = false;
+  /** Number of the last look that was sent before this node had what it has read beside the looks: older ones do not show it. */
+  #settledAt = 0;
+  /** What another node told of the owner, and after which look. */
+  #heard: { readonly owner: string; readonly address: string; readonly lookedAt: number } | null = null;
   /** Why what was seen could not be applied, in plain language; null: it could. */
   #problem: string | null = null;
   /** Those who wait for a look to be applied that is sent after their call. */
@@ -98,9 +112,12 @@ export class SharedTail implements LogFollower {
     return this.#parts.shared.node;
   }
 
-  /** Where the log is, as of the last look; null: there was none. */
+  /** Where the log is, as of the last look, or as another node has told since; null: there was none. */
   get #seen(): SharedPosition | null {
-    return this.#parts.watch.position(this.log);
+    const { watch } = this.#parts;
+    const seen = watch.position(this.log);
+    if (seen === null || this.#heard?.lookedAt !== watch.lookedAt) return seen;
+    return { ...seen, owner: this.#heard.owner, ownerAddress: this.#heard.address, isOwned: true };
   }
 
   get role(): SharedStore['role'] {
@@ -183,9 +200,17 @@ export class SharedTail implements LogFollower {
     return this.#seen?.leaseMs ?? 0;
   }
 
-  /** What this node had applied may be no part of the log any more: it is looked at, though it may not move. */
+  /** This node is no owner any more, though the log may not have moved. */
   demoted(): void {
+    this.#isUnsettled = true;
     this.#parts.watch.expect(this);
+  }
+
+  /** Another node says who the owner is, while this one cannot look: where requests go until a look tells. */
+  heard({ owner, address }: { readonly owner: string; readonly address: string }): void {
+    const { shared, watch } = this.#parts;
+    if (this.#seen === null || shared.role === 'owner' || owner === shared.node) return;
+    this.#heard = { owner, address, lookedAt: watch.lookedAt };
   }
 
   /** The nodes of the store. Rejects with NoOwner if the store cannot be asked. */
@@ -298,6 +323,7 @@ export class SharedTail implements LogFollower {
     this.#isCurrent = false;
     try {
       const isDone = await this.#followed(seen, look);
+      if (isDone === null) return false;
       const isWaitedFor = this.#waiters.some(({ after }) => after < look.number);
       if (isWaitedFor && this.role === 'owner') await this.#parts.log.confirm();
       if (this.#problem !== null) this.#parts.onWarn('This node follows the log again.');
@@ -327,23 +353,42 @@ export class SharedTail implements LogFollower {
     return waiting;
   }
 
-  /** Applies what is stored, and takes the log if no living node has it; true: nothing is left to do until it moves. */
-  async #followed(seen: SharedPosition, { at }: LogsLook): Promise<boolean> {
-    const { shared, log } = this.#parts;
+  /**
+   * Applies what is stored, and takes the log if no living node has it. Resolves with true if nothing is left to do until it
+   * moves, with null if the look is too old to tell.
+   */
+  async #followed(seen: SharedPosition, { at, number }: LogsLook): Promise<boolean | null> {
+    const { shared, log, watch } = this.#parts;
     if (shared.role === 'owner') {
       if (seen.owner !== shared.node) await this.#noticeLoss();
       if (shared.role === 'owner') return this.#applied(at, seen.owner === shared.node);
     }
-    // What this node stored as the owner is applied first.
-    await log.settled();
-    if (!(await shared.continues(seen))) await this.#readAgain(seen);
+    if (await this.#isTooOld(number)) return null;
+    if (!(await shared.continues(seen))) {
+      await this.#readAgain(seen);
+      this.#settledAt = watch.number;
+    }
     await this.#catchUp(seen.lastSequence);
     this.#applied(at, log.lastSequence >= seen.lastSequence);
     const isMine = seen.owner === shared.node;
     if (!isMine && seen.isOwned) return this.#isCurrent;
     if (shared.trouble === null) await this.#take(seen);
+    this.#settledAt = watch.number;
     // With the next look it is seen who has it.
     return false;
+  }
+
+  /** What this node stored as the owner is applied first, and then it looks again, so that the look shows it. */
+  async #isTooOld(number: number): Promise<boolean> {
+    const { log, watch } = this.#parts;
+    if (this.#isUnsettled) {
+      await log.settled();
+      this.#isUnsettled = false;
+      this.#settledAt = watch.number;
+    }
+    if (number > this.#settledAt) return false;
+    watch.ask(this);
+    return true;
   }
 
   /** Everything that the look sent then has seen is applied, or not. */
@@ -452,7 +497,7 @@ function unfit({ isAlive, staleMs, problem }: SharedNode): string | null {
 }
 
 /** Why a log cannot be followed, in plain language. An internal error is told besides. */
-export function followProblem(error: unknown, onBug: (error: unknown) => void): string {
+function followProblem(error: unknown, onBug: (error: unknown) => void): string {
   const isOfStore = error instanceof Error && error.name === 'StatementFailed';
   if (isOfStore || error instanceof StartupError || error instanceof EngineError) return error.message;
   onBug(error);

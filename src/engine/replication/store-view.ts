@@ -2,7 +2,7 @@
  * What a node last saw of the databases and nodes of its store: which databases it is to have, which it may close, and where
  * requests for the others go. It is as old as the last look, so whoever acts by it must expect that it has changed.
  */
-import type { NodeStatus } from '../contract/administration.ts';
+import type { NodeList, NodeStatus } from '../contract/administration.ts';
 import { CATALOGUE, isUnfinished } from '../log/log-names.ts';
 import type { ListedLog, ListedNode } from '../log/postgres-logs.ts';
 
@@ -39,6 +39,20 @@ export class StoreView {
     this.#logs = new Map(logs.map((log) => [log.name, log]));
     this.#databases = logs.filter((log) => !log.isEnded && log.name !== CATALOGUE && !isUnfinished(log));
     return hasMoved;
+  }
+
+  /** Another node says who the owner of a database is, while this one cannot look. */
+  heard(name: string, { owner, address }: { readonly owner: string; readonly address: string }): void {
+    const log = this.#logs.get(name);
+    if (log === undefined || owner === this.#me) return;
+    this.#logs = new Map(this.#logs).set(name, { ...log, owner, ownerAddress: address, isOwned: true });
+  }
+
+  /** Where the other living nodes are reached. */
+  others(): string[] {
+    return [...this.#nodes.values()].flatMap(({ id, isAlive, address }) =>
+      id === this.#me || !isAlive || address === '' ? [] : [address],
+    );
   }
 
   get nodes(): ReadonlyMap<string, ListedNode> {
@@ -117,6 +131,35 @@ export class StoreView {
     };
   }
 
+  /** The nodes of the store and where its databases are, over what the log of the catalogue tells of them. */
+  listed({ log, nodes }: NodeList): NodeList {
+    const { databases } = this;
+    const total = databases.reduce((sum, { lastSequence }) => sum + lastSequence, 0);
+    const owned = (node: string): number =>
+      databases.filter(({ owner, isOwned }) => isOwned && owner === node).length;
+    return {
+      log: log === null ? null : { ...log, position: total + log.position },
+      databases: databases.map(({ name, epoch, owner, isOwned, lastSequence, placed, ready, bytes }) => ({
+        name,
+        owner: isOwned ? owner : null,
+        epoch,
+        position: lastSequence,
+        bytes,
+        placed: [...placed],
+        copies: ready.filter((node) => node !== owner && this.#isAlive(node)),
+      })),
+      nodes: nodes.map((node) => {
+        const { isAlive, takesPart } = this.#nodes.get(node.id) ?? { isAlive: false, takesPart: true };
+        const has = isAlive ? databases.filter((each) => hasCopy(each, node.id) || !takesPart) : [];
+        // It has the catalogue too.
+        const end = has.reduce((sum, { lastSequence }) => sum + lastSequence, log?.position ?? 0);
+        const ownedHere = owned(node.id);
+        const copies = Math.max(0, has.length - ownedHere);
+        return { ...node, owned: ownedHere, copies, lagRecords: Math.max(0, end - node.position) };
+      }),
+    };
+  }
+
   #isAlive(node: string): boolean {
     return this.#nodes.get(node)?.isAlive === true;
   }
@@ -150,6 +193,6 @@ function isAsBefore(
 }
 
 /** True if the node has told that it has the database, or is its owner. */
-export function hasCopy(log: Pick<ListedLog, 'owner' | 'ready'> | null, node: string): boolean {
+function hasCopy(log: Pick<ListedLog, 'owner' | 'ready'> | null, node: string): boolean {
   return log !== null && (log.owner === node || log.ready.includes(node));
 }

@@ -316,13 +316,8 @@ export class Finder {
     const { context, view } = this.#sought.names;
     const { columns, count, constants } = matches;
     const rows: number[] = [];
-    for (const row of await rowsByText(
-      columns,
-      count,
-      constants,
-      context.pacer,
-      Math.min(count, maxOfGoal),
-    )) {
+    const places = { from: 0, to: Math.min(count, maxOfGoal) };
+    for (const row of await rowsByText(columns, count, constants, context.pacer, places)) {
       const atom: AtomLiteral = answerAt(matches, row);
       const text = renderAtom(atom);
       if (taken.has(text) || taken.size >= maxConclusions) continue;

@@ -5,7 +5,8 @@ import { AtomCopies } from './atom-copies.ts';
 /** The rows of an atom in chain order. */
 function rowsOf(copies: AtomCopies, atom: number): number[] {
   const rows: number[] = [];
-  for (let next = (copies.oldest[atom] as number) + 1; next !== 0; next = copies.younger[next - 1] as number)
+  while (!copies.link(1));
+  for (let next = (copies.oldest[atom] as number) + 1; next !== 0; next = copies.youngerThan(next - 1))
     rows.push(next - 1);
   return rows;
 }
@@ -76,7 +77,7 @@ test('takes forks in, whole or in part, in any order of their atoms', () => {
   }
   const columns = [0, 1, 2].map((position) => Int32Array.from(rows, (row) => row[position] ?? 0));
   const copies = new AtomCopies(columns);
-  while (!copies.takeIn(rows.length, 1 + prng.below(90)));
+  while (!copies.takeIn(rows.length, 1 + prng.below(90))) if (prng.below(20) === 0) copies.link(100);
   const expected = new Map<string, number[]>();
   for (const [at, row] of rows.entries()) expected.set(row.join(), [...(expected.get(row.join()) ?? []), at]);
   expect(copies.atoms.count).toBe(expected.size);

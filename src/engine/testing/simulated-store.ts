@@ -29,6 +29,8 @@ export class SimulatedStore {
   readonly usedBytes = new Map<string, number>();
   memoryBytes: number | null = null;
   readonly logs = new Map<string, NamedLog>();
+  /** How often somebody has looked at the rows of all logs. */
+  looks = 0;
 
   constructor(prng: Prng) {
     this.#prng = prng;
@@ -117,7 +119,11 @@ export class SimulatedStore {
     return {
       id,
       logs: {
-        look: () => this.#rows.statement(gate, false, () => asBefore(this.#list())),
+        look: () =>
+          this.#rows.statement(gate, false, () => {
+            this.looks++;
+            return asBefore(this.#list());
+          }),
         ...this.#placement(gate),
         ensure: (name) => this.#rows.statement(gate, true, () => void this.#add(name)),
         create: (name, me) =>

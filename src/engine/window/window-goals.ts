@@ -106,7 +106,7 @@ export async function proveGoals(
 }
 
 function inOrder({ columns, count, constants }: Matches, pacer: Pacer): Promise<Int32Array> {
-  return rowsByText(columns, count, constants, pacer, count);
+  return rowsByText(columns, count, constants, pacer);
 }
 
 /** Of stored atoms, those that a rule also concludes. */

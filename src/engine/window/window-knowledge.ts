@@ -151,17 +151,14 @@ export class VisibleKnowledge {
       return { facts, atoms: facts };
     }
     const { copies } = relation;
-    while (!copies.takeIn(count, rowsBetweenBreaths)) await pacer.breathe();
+    while (!copies.takeIn(count, rowsBetweenBreaths) || !copies.link(rowsBetweenBreaths))
+      await pacer.breathe();
     let facts = 0;
     let atoms = 0;
     for (let atom = 0; atom < copies.atoms.count; atom++) {
       if ((atom & 0xfff) === 0xfff) await pacer.breathe();
       const before = facts;
-      for (
-        let next = (copies.oldest[atom] as number) + 1;
-        next !== 0;
-        next = copies.younger[next - 1] as number
-      )
+      for (let next = (copies.oldest[atom] as number) + 1; next !== 0; next = copies.youngerThan(next - 1))
         if (isVisible(relation, next - 1)) facts++;
       if (facts > before) atoms++;
     }

@@ -93,6 +93,13 @@ it('a request waits while the lease of an owner that is gone runs out, and goes 
     problem: 'PostgreSQL is away',
   });
   expect((await unasked.call('assertFact', fact)).code).toBe('NoOwner');
+  // Another node can ask it, and says who the next owner is.
+  const heard = await copyOf([nowhere, nowhere, nowhere, nowhere, owner], {
+    isRenewed: false,
+    problem: 'PostgreSQL is away',
+    isHeard: true,
+  });
+  expect((await heard.call('assertFact', fact)).status).toBe(200);
 });
 
 it('a request that can be repeated leaves an owner that hangs as soon as another node has the log', async () => {
@@ -226,6 +233,46 @@ it('a copy that is older than STALE_READS_MS refuses to read', async () => {
   expect([refused.status, refused.code]).toEqual([503, 'NoOwner']);
 });
 
+it('a database that is not known here is looked for first; while the store cannot be asked, nobody says that there is none', async () => {
+  const owner = await ownerThat((_request, response) => void response.end('{"results": []}'));
+  const known: string[] = [];
+  const confirm = async (database: string): Promise<void> => void known.push(database);
+  const node = await copyOf([owner], { known, confirm });
+  expect((await node.call('ask', {})).text).toBe('{"here":true,"staleMs":null}');
+  expect(known).toEqual(['default']);
+  const away = (): Promise<never> =>
+    Promise.reject(new EngineError('NoOwner', 'PostgreSQL is away', { retryAfterSeconds: 1 }));
+  for (const name of ['ask', 'assertFact'] as const) {
+    const refused = await (await copyOf([owner], { known: [], confirm: away })).call(name, fact);
+    expect([refused.status, refused.code, refused.headers.get('retry-after')]).toEqual([503, 'NoOwner', '1']);
+  }
+});
+
+it('what a copy does not know it looks for before it says so; an owner knows', async () => {
+  let role = 'copy';
+  const scopes = new Set<string>();
+  const confirm = async (): Promise<void> => void scopes.add('forked');
+  const nodes = { status: () => ({ role }) };
+  const host = { confirm };
+  const forwarding = new Forwarding(
+    host as unknown as HttpHost,
+    nodes as unknown as NodeHost,
+    new Activity(),
+  );
+  onTestFinished(() => forwarding.close());
+  const read = (scope: string) => async () => {
+    if (!scopes.has(scope)) throw new EngineError('ScopeNotFound', scope);
+    return scope;
+  };
+  expect(await forwarding.unlessUnknown('default', read('forked'))).toBe('forked');
+  await expect(forwarding.unlessUnknown('default', read('none'))).rejects.toMatchObject({
+    code: 'ScopeNotFound',
+  });
+  scopes.clear();
+  role = 'owner';
+  await expect(forwarding.unlessUnknown('default', read('forked'))).rejects.toThrow('forked');
+});
+
 /** A node whose looks find these owners in turn; null: none. */
 async function copyOf(
   owners: readonly (string | null)[],
@@ -234,7 +281,18 @@ async function copyOf(
     staleMs = 0,
     isRenewed = true,
     problem = null,
-  }: { secret?: string | null; staleMs?: number; isRenewed?: boolean; problem?: string | null } = {},
+    known = ['default'],
+    isHeard = false,
+    confirm = async () => {},
+  }: {
+    secret?: string | null;
+    staleMs?: number;
+    isRenewed?: boolean;
+    problem?: string | null;
+    known?: readonly string[];
+    isHeard?: boolean;
+    confirm?: (database: string) => Promise<void>;
+  } = {},
 ) {
   let looks = 0;
   const status = (): NodeStatus => ({
@@ -257,6 +315,7 @@ async function copyOf(
     staleReadsMs: 60_000,
     receive: async () => {},
     copies: () => null,
+    hear: async () => isHeard,
     look: async () => {
       looks++;
       return isRenewed ? 3000 * looks : 0;
@@ -265,7 +324,12 @@ async function copyOf(
   const atLeast = (): Promise<never> =>
     Promise.reject(new EngineError('NoOwner', 'behind', { retryAfterSeconds: 1 }));
   const forwarding = new Forwarding(
-    { atLeast, phase: () => 'ready', hasDatabase: () => true } as unknown as HttpHost,
+    {
+      atLeast,
+      confirm,
+      phase: () => 'ready',
+      hasDatabase: (name: string) => known.includes(name),
+    } as unknown as HttpHost,
     nodes,
     new Activity(),
   );

@@ -47,6 +47,9 @@ const ofOwner: ReadonlySet<string> = new Set([
 const movePath = '/admin/nodes/move';
 const creationPath = '/databases';
 
+/** Refusals for what a copy may not know yet. */
+const lookedFor: ReadonlySet<string> = new Set(['TenantNotFound', 'ScopeNotFound']);
+
 /** Headers that belong to a connection, or that the other node must not see. */
 const notPassed: ReadonlySet<string> = new Set([
   'authorization',
@@ -78,6 +81,8 @@ const connectMs = 2000;
 const ownerMs = 5000;
 /** Between two looks for it. */
 const lookMs = 50;
+/** A look that takes longer is not waited for: other nodes are asked. */
+const lookLimitMs = 300;
 /** A lease that ends so much later than it did has been renewed. */
 const renewedMs = 250;
 /** From this age on answers say how old they are. */
@@ -211,16 +216,13 @@ export class Forwarding {
     return spec.database ? (namedSpace(request).database ?? 'default') : null;
   }
 
-  /** The status of the log. Another node may have created it a moment ago. */
+  /**
+   * The status of the log. Another node may have created it a moment ago, so one that is not known here is looked for. Rejects
+   * with NoOwner if the store cannot be asked: nobody can say that there is none.
+   */
   async #knownStatus(database: string | null): Promise<NodeStatus | null> {
     const isKnown = database === null || this.#host.phase() !== 'ready' || this.#host.hasDatabase(database);
-    if (!isKnown)
-      try {
-        await this.#nodes.look(database);
-      } catch (error) {
-        // It is unknown here, then.
-        if (!(error instanceof EngineError)) throw error;
-      }
+    if (!isKnown) await this.#host.confirm(database);
     return this.#nodes.status(database);
   }
 
@@ -246,6 +248,21 @@ export class Forwarding {
     const isRead = request.method === 'GET';
     const addressed = { request, reply, database };
     return !(await this.#isHere(addressed, isRead)) && this.#passOn(addressed, isRead);
+  }
+
+  /**
+   * The outcome of a read here. What a copy does not know, another node may have stored a moment ago: before it says so, it
+   * applies what is stored, and reads again.
+   */
+  async unlessUnknown<Output>(database: string, read: () => Promise<Output>): Promise<Output> {
+    try {
+      return await read();
+    } catch (error) {
+      const isUnknown = error instanceof EngineError && lookedFor.has(error.code);
+      if (!isUnknown || this.#nodes.status(database)?.role !== 'copy') throw error;
+      await this.#host.confirm(database);
+      return read();
+    }
   }
 
   /** The body of a request that was read to judge it; null: it was not. */
@@ -360,7 +377,7 @@ export class Forwarding {
   /**
    * Returns how to go on after a node with the log was not known or did not answer: resolves with the address to try next,
    * null if there is none yet. Rejects with NoOwner after `ownerMs`, or if waiting would not help: the node is alive, and
-   * only cannot be reached from here; or PostgreSQL cannot be asked. A node that refuses renews its lease while it ends.
+   * only cannot be reached from here; or no node can ask PostgreSQL. A node that refuses renews its lease while it ends.
    */
   #search(
     database: string | null,
@@ -370,18 +387,34 @@ export class Forwarding {
     /** When the lease of the node that did not answer runs out. */
     let end: { readonly of: string | null; readonly at: number } | null = null;
     return async (failed, how) => {
-      const leaseMs = await this.#nodes.look(database);
-      const address = this.#knownOwner(database);
-      if (address !== null && address !== failed) return address;
+      const leaseMs = await this.#looked(database);
+      const isAnother = (address: string | null): boolean => address !== null && address !== failed;
+      let address = this.#knownOwner(database);
+      if (isAnother(address)) return address;
+      const { problem = null, staleMs = 0 } = this.#nodes.status(database) ?? {};
+      const isHeard = (leaseMs === null || problem !== null) && (await this.#nodes.hear(database));
+      const isUnasked = !isHeard && (problem !== null || (leaseMs === null && staleMs > freshMs));
+      address = this.#knownOwner(database);
+      if (isAnother(address)) return address;
       const now = performance.now();
-      const at = now + leaseMs;
+      const at = now + (leaseMs ?? 0);
       if (end === null || end.of !== failed) end = { of: failed, at };
-      const isRenewed = how !== 'refused' && leaseMs > 0 && at > end.at + renewedMs;
-      const isUnasked = (this.#nodes.status(database)?.problem ?? null) !== null;
+      const isRenewed = how !== 'refused' && leaseMs !== null && leaseMs > 0 && at > end.at + renewedMs;
       if (isRenewed || isUnasked || now > until || answer.destroyed) throw noOwner();
       await new Promise((resolve) => setTimeout(resolve, lookMs));
       return address;
     };
+  }
+
+  /** The milliseconds until the lease of the owner runs out, as of a look now; null: the store does not answer at once. */
+  async #looked(database: string | null): Promise<number | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), lookLimitMs);
+    });
+    const leaseMs = await Promise.race([this.#nodes.look(database), late]);
+    clearTimeout(timer);
+    return leaseMs;
   }
 
   async #notLeader(database: string | null): Promise<EngineError> {

@@ -42,8 +42,17 @@ export type NodeMessage =
   | { readonly kind: 'ended'; readonly sessions: readonly string[] }
   /** Everything of the tenant, or of all if it is null, that is kept beside the knowledge. */
   | { readonly kind: 'erased'; readonly database: string; readonly tenant: string | null }
+  /** Asks who has the log of the database, or the catalogue's if it is null; answered with a KnownOwner. */
+  | { readonly kind: 'owner'; readonly database: string | null }
   /** Asks for these databases, as far as the caller can reach them; answered with a DatabaseList. */
   | { readonly kind: 'databases'; readonly names: readonly string[]; readonly tenants: readonly string[] };
+
+/** What a node knows of the owner of a log; null: it knows of none. */
+export interface KnownOwner {
+  readonly owner: { readonly owner: string; readonly address: string } | null;
+  /** It can ask the store. */
+  readonly isFresh: boolean;
+}
 
 /** This node of a store that several share. */
 export interface NodeHost {
@@ -55,6 +64,11 @@ export interface NodeHost {
   copies(database: string): readonly string[] | null;
   /** Looks now which node has the log, and whether there is one; resolves with the milliseconds until its lease runs out. */
   look(database: string | null): Promise<number>;
+  /**
+   * Asks the other nodes who has the log, when this one cannot ask the store; `status` shows it then. Resolves with whether one
+   * of them can ask the store. One question at a time serves all.
+   */
+  hear(database: string | null): Promise<boolean>;
   /** What all nodes share; null: requests are not passed on. */
   readonly secret: string | null;
   readonly staleReadsMs: number;

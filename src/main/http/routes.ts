@@ -234,10 +234,19 @@ class OperationCall {
     } else if (stream !== undefined) await this.#answerUpload(caller, task, inputOf);
     else if (caller.idempotency !== null) await this.#answerOnce(caller, caller.idempotency, inputOf);
     else {
-      const output = await host.dispatcher.runForText(this.#name, caller, await inputOf());
+      const output = await this.#outputOf(caller, await inputOf());
       if (output instanceof JsonText) void sendWritten(this.#reply, output);
       else this.#send(output, caller);
     }
+  }
+
+  #outputOf(caller: Caller, input: CheckedInput): Promise<unknown> {
+    const { host, forwarding } = this.#of;
+    const run = (): Promise<unknown> => host.dispatcher.runForText(this.#name, caller, input);
+    const { kind, pathNames } = this.#spec;
+    if (forwarding === null || kind !== 'read') return run();
+    const { name = caller.database } = pathNames === undefined ? {} : (input.params as { name?: string });
+    return forwarding.unlessUnknown(name, run);
   }
 
   /** Sends the output of the operation. */

@@ -55,13 +55,36 @@ it('a call that no owner takes stays', async () => {
   expect(await between.sendCall(call)).toBe(false);
 });
 
-function nodeWith(role: NodeStatus['role'], address: string, uses: ToldUses[] = []) {
+it('a node that cannot ask the store hears from one that can who has a log, with one question for all', async () => {
+  const fresh = { owner: 'owner', problem: null, staleMs: 10 };
+  const { between: owner } = nodeWith('owner', '', [], fresh);
+  const other = await otherNode((message) => owner.receive(message));
+  const { between, heard } = nodeWith('copy', other.address);
+  expect(await Promise.all([between.hear('a'), between.hear('a')])).toEqual([true, true]);
+  expect([other.messages.length, heard]).toEqual([1, [['a', 'owner']]]);
+  expect(await owner.receive({ kind: 'owner', database: 'a' })).toEqual({
+    owner: { owner: 'owner', address: 'http://mine' },
+    isFresh: true,
+  });
+  const { between: stale } = nodeWith('copy', 'http://owner', [], { ...fresh, staleMs: 5000 });
+  const away = await otherNode((message) => stale.receive(message));
+  const { between: alone, heard: nothing } = nodeWith('copy', away.address);
+  expect([await alone.hear(null), nothing]).toEqual([false, []]);
+});
+
+function nodeWith(
+  role: NodeStatus['role'],
+  address: string,
+  uses: ToldUses[] = [],
+  status: Partial<NodeStatus> = {},
+) {
   const sessions = new SessionStore();
   const taken = [[], uses];
   const looks: (string | undefined)[] = [];
+  const heard: (string | null)[][] = [];
   const between = new BetweenNodes({
     engine: {
-      node: () => ({ role, ownerAddress: role === 'copy' ? address : null }) as NodeStatus,
+      node: () => ({ ...status, role, ownerAddress: role === 'copy' ? address : null }) as NodeStatus,
       nodes: async () =>
         ({ log: null, nodes: [{ id: 'other', address, alive: true, self: false }] }) as unknown as NodeList,
       look: async (database) => {
@@ -73,13 +96,16 @@ function nodeWith(role: NodeStatus['role'], address: string, uses: ToldUses[] = 
       noteUses: () => {},
       databases: async () => ({ databases: [] }),
       databasesElsewhere: () => new Map(),
+      others: () => [address, 'http://127.0.0.1:1'],
+      heard: (database, { owner }) => void heard.push([database, owner]),
     },
     messenger: new NodeMessenger(secret),
     agents: { received: () => {}, eraseCalls: async () => {} },
     sessions,
+    address: () => 'http://mine',
   });
   onTestFinished(() => between.close());
-  return { between, sessions, looks };
+  return { between, sessions, looks, heard };
 }
 
 async function otherNode(receive: (message: NodeMessage) => Promise<unknown> = async () => {}) {
@@ -87,8 +113,8 @@ async function otherNode(receive: (message: NodeMessage) => Promise<unknown> = a
   const server = createServer((request, response) => {
     void json(request).then(async (message) => {
       messages.push(message as NodeMessage);
-      await receive(message as NodeMessage);
-      response.writeHead(204).end();
+      const answer = await receive(message as NodeMessage);
+      response.writeHead(answer === undefined ? 204 : 200).end(JSON.stringify(answer));
     });
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

@@ -2,10 +2,11 @@
  * What the nodes of a store tell each other beside requests of clients (`node-messages.ts`): an owner, that records were
  * stored and which sessions have ended; a copy, what questions used there and which tools agents called.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ToolCallRecord } from '../../engine/contract/agents.ts';
 import type { DatabaseList } from '../../engine/contract/administration.ts';
 import { type Caller, type Engine, EngineError, systemCaller, type ToldUses } from '../../engine/index.ts';
-import type { NodeMessage } from '../http/host.ts';
+import type { KnownOwner, NodeMessage } from '../http/host.ts';
 import type { NodeMessenger } from '../http/node-messages.ts';
 import type { KnownAgents } from '../mcp/agents.ts';
 import type { SessionStore } from '../mcp/session-store.ts';
@@ -13,11 +14,21 @@ import type { SessionStore } from '../mcp/session-store.ts';
 interface BetweenNodesParts {
   readonly engine: Pick<
     Engine,
-    'node' | 'nodes' | 'look' | 'takeUses' | 'noteUses' | 'databases' | 'databasesElsewhere'
+    | 'node'
+    | 'nodes'
+    | 'look'
+    | 'others'
+    | 'heard'
+    | 'takeUses'
+    | 'noteUses'
+    | 'databases'
+    | 'databasesElsewhere'
   >;
   readonly messenger: Pick<NodeMessenger, 'send' | 'ask' | 'close'>;
   readonly agents: Pick<KnownAgents, 'received' | 'eraseCalls'>;
   readonly sessions: SessionStore;
+  /** Where the nodes reach this one. */
+  readonly address: () => string;
 }
 
 /** Between two times that a copy tells of uses, and that the owner looks for new nodes. */
@@ -26,6 +37,10 @@ const TELL_MS = 5000;
 const NUDGE_MS = 50;
 /** While records come, the owner looks this often which nodes there are. */
 const NODES_MS = 2000;
+/** A node that has looked since knows who has a log, in milliseconds. */
+const FRESH_MS = 1000;
+/** Nodes that do not say within this time who has a log are not waited for. */
+const HEAR_MS = 500;
 /** Facts of a message. */
 const MAX_FACTS = 1000;
 
@@ -41,6 +56,8 @@ interface Other {
 export class BetweenNodes {
   readonly #parts: BetweenNodesParts;
   readonly #timer: ReturnType<typeof setInterval>;
+  /** Questions under way who has a log. */
+  readonly #hearing = new Map<string | null, Promise<boolean>>();
   /** By id. */
   readonly #others = new Map<string, Other>();
   #othersAt = Number.NEGATIVE_INFINITY;
@@ -91,6 +108,40 @@ export class BetweenNodes {
   /** This node ends, and other nodes have these logs: resolves when those that can be reached have looked. Never rejects. */
   async moved(databases: readonly string[]): Promise<void> {
     await this.#tellAll({ kind: 'moved', databases });
+  }
+
+  /** See `NodeHost.hear`. Never rejects. */
+  hear(database: string | null): Promise<boolean> {
+    const hearing =
+      this.#hearing.get(database) ?? this.#heard(database).finally(() => this.#hearing.delete(database));
+    this.#hearing.set(database, hearing);
+    return hearing;
+  }
+
+  async #heard(database: string | null): Promise<boolean> {
+    const { engine, messenger } = this.#parts;
+    const message: NodeMessage = { kind: 'owner', database };
+    const ask = async (address: string): Promise<KnownOwner> => {
+      const known = (await messenger.ask(address, message)) as KnownOwner | null;
+      if (known?.isFresh !== true) throw new EngineError('NoOwner', 'this node cannot ask the store either');
+      return known;
+    };
+    const late = pause(HEAR_MS, null, { ref: false });
+    const known = await Promise.race([Promise.any(engine.others().map(ask)).catch(() => null), late]);
+    if (known !== null && known.owner !== null) engine.heard(database, known.owner);
+    return known !== null;
+  }
+
+  /** What this node knows of the owner of a log. */
+  #knownOwner(database: string | null): KnownOwner {
+    const node = this.#parts.engine.node(database ?? undefined);
+    if (node === null) return { owner: null, isFresh: false };
+    const { role, owner, ownerAddress, staleMs, problem } = node;
+    const address = role === 'owner' ? this.#parts.address() : ownerAddress;
+    return {
+      owner: owner === null || address === null ? null : { owner, address },
+      isFresh: problem === null && staleMs < FRESH_MS,
+    };
   }
 
   /** Something was erased: of what the owner of a database erased, nodes without a copy learn by this alone. */
@@ -168,6 +219,8 @@ export class BetweenNodes {
       case 'erased':
         await agents.eraseCalls(message.database, message.tenant);
         break;
+      case 'owner':
+        return this.#knownOwner(message.database);
       case 'databases': {
         const asking = systemCaller('databases', 'default', 'default', new AbortController().signal);
         const { names: databases, tenants } = message;

@@ -446,6 +446,7 @@ class RunningService implements Service, ServiceState {
       copies: (database) => this.#engine?.copiesElsewhere(database) ?? null,
       address: () => this.#config.nodeAddress ?? this.address,
       look: (database) => this.engine.look(database ?? undefined),
+      hear: async (database) => (await this.#betweenNodes?.hear(database)) ?? false,
       secret,
       staleReadsMs,
       receive: async (message) => present(this.#betweenNodes, 'it is ready').receive(message),
@@ -589,7 +590,8 @@ class RunningService implements Service, ServiceState {
     const { storeUrl, nodeSecret } = this.#config;
     if (storeUrl === null || nodeSecret === null) return;
     const [messenger, agents, sessions] = [new NodeMessenger(nodeSecret), this.agents, this.#sessionStore];
-    this.#betweenNodes = new BetweenNodes({ engine, messenger, agents, sessions });
+    const address = (): string => this.#config.nodeAddress ?? this.address;
+    this.#betweenNodes = new BetweenNodes({ engine, messenger, agents, sessions, address });
   }
 
   /** Opens the journals that the service stores beside the log. */

@@ -170,6 +170,9 @@ export function isPassing(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'Unreachable' || error.code === 'NotReady');
 }
 
+/** How often a call that failed with a passing error is tried again, and after how many milliseconds. */
+export const passingRetries = { most: 2, afterMs: 400 } as const;
+
 /** Returns true if the caller cancelled the call. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';

@@ -13,7 +13,7 @@ import type { OperationName, OperationOutput, OperationRequest } from '../../eng
 import { call as callEndpoint, type ApiEndpoint, fetchText } from './client.ts';
 import { invalidate, queryKeyOf, noteGeneration, type Topic, topics } from './live.ts';
 import { asSignedIn, currentKey, noteRefused, useCredential } from './credential.ts';
-import { ApiError, isPassing } from './problem.ts';
+import { ApiError, isPassing, passingRetries } from './problem.ts';
 import { useSession } from './session.tsx';
 
 /** Errors of calls that do not wait for another key, such as those of a transaction. */
@@ -35,8 +35,8 @@ export function createQueryClient(): QueryClient {
         networkMode: 'always',
         staleTime: 2_000,
         refetchOnWindowFocus: false,
-        retry: (failures, error) => failures < 2 && isPassing(error),
-        retryDelay: 400,
+        retry: (failures, error) => failures < passingRetries.most && isPassing(error),
+        retryDelay: passingRetries.afterMs,
       },
       mutations: { networkMode: 'always', retry: false },
     },

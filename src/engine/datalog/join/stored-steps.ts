@@ -355,7 +355,7 @@ export class StoredStep extends SortableStep {
     if (!copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();
     if (this.#isToBegin) this.#beginAtoms(copies);
     const reader = this.#reader as Reader;
-    const { oldest, younger } = copies;
+    const { oldest } = copies;
     const chain = this.#index === null ? null : this.#index.next;
     const isScan = this.#positions.length === 0;
     const death = relation.death;
@@ -376,12 +376,17 @@ export class StoredStep extends SortableStep {
       }
       const row = copy - 1;
       // All further copies are younger still.
-      copy = row < this.#limit ? (younger[row] as number) : 0;
-      if (row >= this.#limit) continue;
-      if (plain) {
-        if (death !== null && (death[row] as number) <= reader.generation) continue;
-      } else if (!sees(reader, relation, row)) continue;
+      const isBefore = row < this.#limit;
+      const isSeen =
+        isBefore &&
+        (plain ? death === null || (death[row] as number) > reader.generation : sees(reader, relation, row));
+      if (isBefore && !isSeen) {
+        if (!copies.link(rowsAtOnce)) left = 0;
+        else copy = copies.youngerThan(row);
+        continue;
+      }
       copy = 0;
+      if (!isBefore) continue;
       if (!bindRow(relation.columns, row, this.shape, machine.registers)) continue;
       machine.registers[this.rowRegister] = row;
       const isMatch = this.pass();

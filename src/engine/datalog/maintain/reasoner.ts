@@ -463,8 +463,8 @@ export class Reasoner implements TableCacheHost {
     const matches = await this.answers(asked, reader, pacer, page.withProof, page.profile ?? null);
     const { columns, count, constants } = matches;
     const end = page.limit === null ? count : Math.min(count, page.offset + page.limit);
-    const order = await rowsByText(columns, count, constants, pacer, end);
-    const rows = await listOf(order.subarray(Math.min(page.offset, end)), pacer);
+    const places = { from: Math.min(page.offset, end), to: end };
+    const rows = await listOf(await rowsByText(columns, count, constants, pacer, places), pacer);
     const ordered = { matches, page: rows, isTruncated: end < count, total: count };
     if (!page.withProof) return { ...ordered, proof: null };
     const proof = await this.evaluate(reader, true, pacer, async (set) => {

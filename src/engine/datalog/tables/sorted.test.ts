@@ -5,7 +5,7 @@ import { compareText, TextComparisons } from '../../base/text-order.ts';
 import { Dictionary } from '../../store/dictionary.ts';
 import { Constants } from '../model/constants.ts';
 import { Pacer } from './evaluation.ts';
-import { rowsByText, sortedOrder } from './sorted.ts';
+import { rowsAt, rowsByText, sortedOrder } from './sorted.ts';
 
 function pacer(): Pacer {
   return new Pacer(
@@ -96,7 +96,7 @@ test('sorts nearly sorted numbers stably', async () => {
 
 test('sorts rows by their texts by code point, column by column', async () => {
   const { columns, texts, constants } = randomRows(1, 9000, 2, 60);
-  const order = await rowsByText(columns, 9000, constants, pacer(), 9000, (row) => row);
+  const order = await rowsByText(columns, 9000, constants, pacer(), { from: 0, to: 9000 }, (row) => row);
   const expected = [...texts.keys()].sort((left, right) => {
     const [a, b] = [texts[left] as string[], texts[right] as string[]];
     return (
@@ -110,18 +110,58 @@ test('sorts rows by their texts by code point, column by column', async () => {
 
 test('returns the first rows of the full order if only those are wanted', async () => {
   const { columns, constants } = randomRows(2, 6000, 2, 2000);
-  const whole = await rowsByText(columns, 6000, constants, pacer(), 6000);
-  for (const wanted of [0, 1, 2, 10, 700, 749, 750, 751, 5999, 6000])
-    expect(Array.from(await rowsByText(columns, 6000, constants, pacer(), wanted)), String(wanted)).toEqual(
-      Array.from(whole.subarray(0, wanted)),
-    );
+  const whole = await rowsByText(columns, 6000, constants, pacer());
+  for (const to of [0, 1, 2, 10, 700, 749, 750, 751, 5999, 6000])
+    expect(
+      Array.from(await rowsByText(columns, 6000, constants, pacer(), { from: 0, to })),
+      String(to),
+    ).toEqual(Array.from(whole.subarray(0, to)));
+});
+
+test('returns the rows at places anywhere in the full order', async () => {
+  const values = { few: 3, many: 100_000 };
+  for (const [name, distinct] of Object.entries(values)) {
+    const { columns, constants } = randomRows(distinct, 6000, 2, distinct);
+    const whole = await rowsByText(columns, 6000, constants, pacer(), undefined, (row) => row);
+    for (const from of [1, 40, 94, 700, 3000, 5800, 5990, 6000])
+      for (const to of [from, from + 1, from + 10, from + 600].map((place) => Math.min(6000, place)))
+        expect(
+          Array.from(await rowsByText(columns, 6000, constants, pacer(), { from, to }, (row) => row)),
+          `${name}, ${from} to ${to}`,
+        ).toEqual(Array.from(whole.subarray(from, to)));
+  }
+});
+
+test('returns the rows at places that the sample missed', async () => {
+  const count = 5000;
+  const places = { from: 3000, to: 3010 };
+  const size = Math.ceil(count ** (2 / 3));
+  const sampled = new Set<number>();
+  let comparisons = 0;
+  // Numbers in order are compared each with the next: the sample comes first.
+  await rowsAt(
+    count,
+    places,
+    (left, right) => {
+      if (comparisons++ < size) for (const each of [left, right]) sampled.add(each);
+      return left - right;
+    },
+    pacer(),
+  );
+  expect(sampled.size).toBe(size);
+  const compare = (left: number, right: number): number =>
+    Number(sampled.has(right)) - Number(sampled.has(left)) || left - right;
+  const whole = [...Array(count).keys()].sort(compare);
+  expect(Array.from(await rowsAt(count, places, compare, pacer()))).toEqual(
+    whole.slice(places.from, places.to),
+  );
 });
 
 test('returns no rows or one row as they are', async () => {
   const { columns, constants } = randomRows(3, 1, 1, 5);
-  expect(Array.from(await rowsByText([new Int32Array(0)], 0, constants, pacer(), 0))).toEqual([]);
-  expect(Array.from(await rowsByText(columns, 1, constants, pacer(), 1))).toEqual([0]);
-  expect(Array.from(await rowsByText(columns, 1, constants, pacer(), 0))).toEqual([]);
+  expect(Array.from(await rowsByText([new Int32Array(0)], 0, constants, pacer()))).toEqual([]);
+  expect(Array.from(await rowsByText(columns, 1, constants, pacer()))).toEqual([0]);
+  expect(Array.from(await rowsByText(columns, 1, constants, pacer(), { from: 0, to: 0 }))).toEqual([]);
 });
 
 test('stops sorting when the client has disconnected', async () => {

@@ -10,6 +10,10 @@ const maxInsertionSort = 32;
 const maxInsertionBytes = 4096;
 /** Constants of the dictionary, for each row, that are marked while rows are compared: a bit each. */
 const maxConstantsPerRow = 64;
+/** At most this part of the rows is selected; more are sorted. */
+const mostSelected = 1 / 8;
+/** At most this part at the beginning is selected by a heap. */
+const mostInHeap = 1 / 32;
 /** Numbers written between two looks at the clock. */
 const writesBetweenBreaths = 0x4_0000;
 const comparisonsBetweenBreaths = 0x4000;
@@ -117,36 +121,45 @@ async function merge(
   }
 }
 
+/** Consecutive places of an order: `from` (inclusive) to `to` (exclusive). */
+export interface Places {
+  readonly from: number;
+  readonly to: number;
+}
+
 /**
- * The first `wanted` of the first `count` rows of id columns, ordered by their texts by code point, column by
- * column; rows of equal texts are ordered by `last`. Returns row numbers.
+ * Of the first `count` rows of id columns, ordered by their texts by code point, column by column, and rows of equal texts
+ * by `last`: those at these places. Returns row numbers.
  */
 export async function rowsByText(
   columns: readonly Int32Array[],
   count: number,
   constants: Constants,
   pacer: Pacer,
-  wanted: number,
+  { from, to }: Places = { from: 0, to: count },
   last: (row: number) => number = () => 0,
 ): Promise<Int32Array> {
-  if (count <= 1) return Int32Array.from({ length: Math.min(count, wanted) }, () => 0);
+  if (count <= 1) return new Int32Array(Math.min(count, to)).subarray(from);
   const compare = byText(columns, constants, last);
   if (count <= maxInsertionSort) {
     pacer.look();
     const longest = longestOf(columns, count, constants);
     if (longest > maxInsertionBytes) {
       const cost = costOf(constants, longest);
-      return (await sortedOrder(count, compare, pacer, cost)).subarray(0, wanted);
+      return (await sortedOrder(count, compare, pacer, cost)).subarray(from, to);
     }
-    return insertionSorted(count, compare).subarray(0, wanted);
+    return insertionSorted(count, compare).subarray(from, to);
   }
-  if (wanted < count / 8) {
+  if (to < count * mostInHeap) {
     const [first] = columns;
     // Of a single column every row has another constant, and of few rows most: the dictionary may have millions.
     const isMarked = columns.length > 1 && constants.dictionary.size < count * maxConstantsPerRow;
     const isBehind = first === undefined || !isMarked ? undefined : isBehindByText(first, constants, compare);
-    return leastRows(count, wanted, compare, pacer, { isBehind, cost: constants });
+    const least = await leastRows(count, to, compare, pacer, { isBehind, cost: constants });
+    return least.subarray(from);
   }
+  if (to - from < count * mostSelected)
+    return rowsAt(count, { from, to }, compare, pacer, costOf(constants, longestLikely));
   const bytesOfRanks = count * columns.length * 4;
   pacer.memory.take(bytesOfRanks);
   const ranks = await ranksByText(columns, count, constants, pacer);
@@ -159,7 +172,7 @@ export async function rowsByText(
   };
   const order = await sortedOrder(count, byRank, pacer);
   pacer.memory.free(bytesOfRanks);
-  return order.subarray(0, wanted);
+  return order.subarray(from, to);
 }
 
 /** The cost of comparisons of up to so many bytes, whose work is counted elsewhere. */
@@ -362,6 +375,101 @@ export async function leastRows(
     cost === noCost ? noCost : costOf(cost, cost.longest ?? longestLikely),
   );
   return order.map((at) => heap[at] as number);
+}
+
+/**
+ * The numbers at these places of the numbers 0 to `count` - 1 in the order of `compare`, ties in ascending order. A sorted
+ * sample tells between which two numbers they almost certainly lie: only those between are sorted.
+ */
+export async function rowsAt(
+  count: number,
+  { from, to }: Places,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+  cost: ComparisonCost = noCost,
+): Promise<Int32Array> {
+  const ascending = (left: number, right: number): number => compare(left, right) || left - right;
+  const sample = sampleOf(count);
+  const order = await sortedOrder(sample.length, ofItems(sample, ascending), pacer, cost);
+  const share = sample.length / count;
+  const margin = Math.ceil(deviations * Math.sqrt(sample.length));
+  const boundAt = (rank: number): number | null => sample[order[rank] ?? -1] ?? null;
+  const [low, high] = [boundAt(Math.floor(from * share) - margin), boundAt(Math.ceil(to * share) + margin)];
+  const bytes = count * 4;
+  pacer.memory.take(bytes);
+  const band = new Band(count, low, high, ascending);
+  for (let at = 0; at < count; ) {
+    at = band.take(at, Math.min(count, at + comparisonsBetweenBreaths), cost);
+    if (at < count) await breathe(cost, pacer);
+  }
+  const { before } = band;
+  const between = band.numbers.subarray(0, band.count);
+  const isMissed = from < before || to > before + between.length;
+  const inOrder = isMissed
+    ? await sortedOrder(count, compare, pacer, cost)
+    : (await sortedOrder(between.length, ofItems(between, ascending), pacer, cost)).map(
+        (at) => between[at] as number,
+      );
+  pacer.memory.free(bytes);
+  return isMissed ? inOrder.subarray(from, to) : inOrder.subarray(from - before, to - before);
+}
+
+/** A place in a sample lies within so many square roots of its size around the one expected: four standard deviations. */
+const deviations = 2;
+
+/** The numbers at about the places of a sample of 0 to `count` - 1, one from each of equal parts, at no regular distance. */
+function sampleOf(count: number): Int32Array {
+  const size = Math.ceil(count ** (2 / 3));
+  return Int32Array.from({ length: size }, (_, part) => {
+    const place = (Math.imul(part + 1, 0x9e3779b1) >>> 0) / 2 ** 32;
+    return Math.floor(((part + place) * count) / size);
+  });
+}
+
+/** Compares items by what they are, given their places. */
+function ofItems(
+  items: Int32Array,
+  compare: (left: number, right: number) => number,
+): (left: number, right: number) => number {
+  return (left, right) => compare(items[left] as number, items[right] as number);
+}
+
+/** Those numbers that are neither before the one bound nor after the other, and how many are before. */
+class Band {
+  readonly numbers: Int32Array;
+  count = 0;
+  before = 0;
+  readonly #low: number | null;
+  readonly #high: number | null;
+  readonly #compare: (left: number, right: number) => number;
+
+  /** `low`, `high`: null if there is no bound. */
+  constructor(
+    most: number,
+    low: number | null,
+    high: number | null,
+    compare: (left: number, right: number) => number,
+  ) {
+    this.numbers = new Int32Array(most);
+    this.#low = low;
+    this.#high = high;
+    this.#compare = compare;
+  }
+
+  /** As `LeastHeap.take`. */
+  take(from: number, to: number, cost: { readonly work: number }): number {
+    const compare = this.#compare;
+    const [low, high] = [this.#low, this.#high];
+    const { numbers } = this;
+    let { count, before } = this;
+    let at = from;
+    for (; at < to && cost.work <= workAtOnce; at++)
+      if (low !== null && compare(at, low) < 0) before++;
+      else if (high === null || compare(at, high) <= 0) numbers[count++] = at;
+    this.count = count;
+    this.before = before;
+    return at;
+  }
 }
 
 /** A bounded heap of the least numbers so far, with the greatest of them on top. */

@@ -16,7 +16,7 @@ import {
   useState,
 } from 'react';
 import { declaredArgument, useDeclaredArguments } from '../../api/declared.ts';
-import { apiFailureOf } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { usePredicates } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
@@ -26,7 +26,7 @@ import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { matchesKeys } from '../../ui/keys.ts';
 import { SchemaLink } from '../../ui/knowledge-links.tsx';
 import { HintLines } from '../../ui/blocks.tsx';
-import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { AgeBanner, BusyFrame, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
 import { later } from '../../ui/later.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
@@ -401,11 +401,26 @@ function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
   );
 }
 
+/** Shows above rows that they could not be loaded again. */
+function OutOfDate({ failure, onAgain }: { failure: ApiFailure; onAgain: () => void }) {
+  return (
+    <AgeBanner action="Try again" onAgain={onAgain}>
+      These facts may be out of date. {failure.detail}{' '}
+      {failure.requestId !== '' && (
+        <span className="dim">
+          Request <code className="mono">{failure.requestId}</code>
+        </span>
+      )}
+    </AgeBanner>
+  );
+}
+
 function GridBody(props: GridBodyProps & Pick<ReturnType<typeof useFactPages>, 'state'>) {
   const { search, staging, onSearch, onAdd, pages, state } = props;
   const { space } = useSession();
   const { predicate, q, truth, derived, sort, order } = search;
-  if (state.error !== null)
+  const isEmpty = state.total === 0 && addedRows(staging.edits, predicate, space.scope).length === 0;
+  if (state.error !== null && (state.total === null || isEmpty))
     return (
       <div className="padded">
         <ProblemNotice failure={apiFailureOf(state.error)} onRetry={() => pages.refresh()} />
@@ -413,7 +428,7 @@ function GridBody(props: GridBodyProps & Pick<ReturnType<typeof useFactPages>, '
     );
   if (state.total === null)
     return <Loader size={16} className={styles.firstLoad} role="status" aria-label="Loading facts" />;
-  if (state.total === 0 && addedRows(staging.edits, predicate, space.scope).length === 0)
+  if (isEmpty)
     return (
       <NoFacts
         search={search}
@@ -423,13 +438,18 @@ function GridBody(props: GridBodyProps & Pick<ReturnType<typeof useFactPages>, '
         onReset={() => onSearch({ q: undefined, truth: undefined })}
       />
     );
+  const outOfDate = state.error !== null && (
+    <OutOfDate failure={apiFailureOf(state.error)} onAgain={() => pages.refresh()} />
+  );
   return (
-    <Rows
-      key={JSON.stringify([predicate, q, truth, derived, sort, order])}
-      {...props}
-      pages={pages}
-      total={state.total}
-    />
+    <BusyFrame isBusy={false} banner={outOfDate}>
+      <Rows
+        key={JSON.stringify([predicate, q, truth, derived, sort, order])}
+        {...props}
+        pages={pages}
+        total={state.total}
+      />
+    </BusyFrame>
   );
 }
 

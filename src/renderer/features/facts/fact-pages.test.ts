@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
+import { errorOfSilence } from '../../api/problem.ts';
 import { FactPages, type LoadPage, type PageRequest } from './fact-pages.ts';
 
 function fact(index: number): StoredFact {
@@ -41,7 +42,7 @@ function service(rows: number[]) {
 }
 
 function pagesOf(load: LoadPage): FactPages {
-  return new FactPages(load, { pageSize: 10, rest: () => Promise.resolve() });
+  return new FactPages(load, { pageSize: 10, pause: () => Promise.resolve() });
 }
 
 async function settled(pages: FactPages): Promise<void> {
@@ -83,8 +84,8 @@ describe('the pages behind the fact grid', () => {
   test('skip pages that are scrolled past', async () => {
     const { load, requests } = service(count(10_000));
     const rests: (() => void)[] = [];
-    const rest = () => new Promise<void>((resolve) => rests.push(resolve));
-    const pages = new FactPages(load, { pageSize: 10, rest });
+    const pause = () => new Promise<void>((resolve) => rests.push(resolve));
+    const pages = new FactPages(load, { pageSize: 10, pause });
     pages.need(0, 5);
     await settled(pages);
     for (let first = 100; first <= 9_000; first += 100) pages.need(first, first + 5);
@@ -210,6 +211,49 @@ describe('the pages behind the fact grid', () => {
     await settled(pages);
     expect(pages.state().error).toBeNull();
     expect(pages.rowAt(0)?.id).toBe('0');
+  });
+
+  test('keep their rows when they cannot be loaded again', async () => {
+    let fails = false;
+    const { load } = service(count(5));
+    const pages = pagesOf((...rest) => (fails ? Promise.reject(new Error('away')) : load(...rest)));
+    pages.need(0, 5);
+    await settled(pages);
+    fails = true;
+    pages.refresh();
+    await settled(pages);
+    expect(pages.state()).toMatchObject({ total: 5, error: new Error('away') });
+    expect(pages.rowAt(4)?.id).toBe('4');
+  });
+
+  test('try a request again that failed in passing, twice, unless they are closed', async () => {
+    const away = errorOfSilence('away', 'r-1');
+    let [failures, requests] = [2, 0];
+    const { load } = service(count(5));
+    const failing: LoadPage = (...rest) => {
+      requests += 1;
+      return (failures -= 1) >= 0 ? Promise.reject(away) : load(...rest);
+    };
+    const pages = pagesOf(failing);
+    pages.need(0, 5);
+    await settled(pages);
+    expect(pages.state()).toMatchObject({ total: 5, error: null });
+    failures = 3;
+    pages.refresh();
+    await settled(pages);
+    expect(pages.state().error).toBe(away);
+    expect(requests).toBe(6);
+
+    let go: () => void = () => undefined;
+    const pause = () => new Promise<void>((resolve) => (go = resolve));
+    const closed = new FactPages(failing, { pause });
+    [failures, requests] = [1, 0];
+    closed.need(0, 5);
+    await new Promise((resolve) => setImmediate(resolve));
+    closed.close();
+    go();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(requests).toBe(1);
   });
 
   test('return a slice in order, cached or not, from either end', async () => {

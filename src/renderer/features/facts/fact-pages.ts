@@ -4,12 +4,13 @@
  * A page is requested by its offset, so any row is one request away. All pages of one state share the cursor
  * of the first response: saliences are frozen at that moment, else facts would move between pages. Pages far
  * from the visible rows are evicted. Fast scrolling requests few pages, and requests no longer needed are
- * aborted. After a change the visible pages are reloaded; the old rows stay until then. Subscribers hear of
- * every change.
+ * aborted. After a change the visible pages are reloaded; the old rows stay until then, also if that fails. Passing
+ * failures are retried. Subscribers hear of every change.
  */
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
 import { useLive } from '../../api/live.ts';
+import { isPassing, passingRetries } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import type { FactsSearch } from './facts-search.ts';
@@ -36,20 +37,22 @@ interface FactPagesState {
   readonly total: number | null;
   /** Suggested filters, if nothing matches. */
   readonly hints: readonly string[];
+  /** Of the last request; nothing is loaded before `refresh`. null: none. */
   readonly error: unknown;
 }
 
 interface FactPagesOptions {
   readonly pageSize?: number;
-  /** The delay after a jump before the next request. */
-  readonly rest?: () => Promise<void>;
+  /** Waits so many milliseconds. */
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
+/** The delay after a jump before the next request. */
 const restMs = 100;
 
-function shortRest(): Promise<void> {
+function pauseFor(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, restMs);
+    setTimeout(resolve, ms);
   });
 }
 
@@ -71,7 +74,7 @@ function countOf({ first, last }: PageSpan): number {
 export class FactPages {
   readonly #load: LoadPage;
   readonly #pageSize: number;
-  readonly #rest: () => Promise<void>;
+  readonly #pause: (ms: number) => Promise<void>;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<() => void>();
   readonly #pages = new Map<number, Page>();
@@ -83,10 +86,10 @@ export class FactPages {
   #cursor: string | null = null;
   #isResting = false;
 
-  constructor(load: LoadPage, { pageSize = 100, rest = shortRest }: FactPagesOptions = {}) {
+  constructor(load: LoadPage, { pageSize = 100, pause = pauseFor }: FactPagesOptions = {}) {
     this.#load = load;
     this.#pageSize = pageSize;
-    this.#rest = rest;
+    this.#pause = pause;
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -156,8 +159,16 @@ export class FactPages {
     for (const listener of this.#listeners) listener();
   }
 
-  #ask(offset: number, limit: number, signal: AbortSignal): Promise<FactList> {
-    return this.#load({ offset, limit, cursor: this.#cursor }, signal);
+  async #ask(offset: number, limit: number, signal: AbortSignal): Promise<FactList> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await this.#load({ offset, limit, cursor: this.#cursor }, signal);
+      } catch (error) {
+        if (signal.aborted || failures === passingRetries.most || !isPassing(error)) throw error;
+      }
+      await this.#pause(passingRetries.afterMs);
+      signal.throwIfAborted();
+    }
   }
 
   /**
@@ -204,7 +215,7 @@ export class FactPages {
 
   #restFromJump(): void {
     this.#isResting = true;
-    void this.#rest().then(() => {
+    void this.#pause(restMs).then(() => {
       this.#isResting = false;
       this.#fetchWanted();
     });
