@@ -21,6 +21,7 @@ import type { CopyTold, ListedLog, PostgresLogs } from './log/postgres-logs.ts';
 import type { PostgresStore } from './log/postgres-store.ts';
 import { divideStore } from './folder/move-store.ts';
 import { storedPins } from './folder/stored-pins.ts';
+import { nearestMark } from './commit/high-water-mark.ts';
 import { Backups } from './commit/snapshots.ts';
 import type { SnapshotCopy } from './log/snapshot-reader.ts';
 import { spoolSnapshot } from './log/spooled-snapshot.ts';
@@ -76,7 +77,7 @@ const COPY_MS = 60_000;
 const COPY_LOOK_MS = 100;
 /** Memory of an open database without knowledge, in bytes. */
 const EMPTY_BYTES = 64 * 1024;
-/** Milliseconds between two looks how much memory databases take, and at everything though nothing moved. */
+/** Milliseconds between two looks how much memory databases take, and at all that is to be done though nothing moved. */
 const MEASURE_MS = 2000;
 /** What a node tells of a database's memory is off by at most this share. */
 const BYTES_SHARE = 1 / 8;
@@ -447,8 +448,8 @@ class Shelf {
     if (gauge === null || this.#freeing !== null) return;
     this.#freeing = setTimeout(() => {
       this.#freeing = null;
-      const { resident, residentMark } = gauge.read();
-      if (resident > residentMark * FREE_SHARE) gauge.collect();
+      const { used, allowed } = nearestMark(gauge.read());
+      if (used > allowed * FREE_SHARE) gauge.collect();
     }, LEAVE_MS);
     this.#freeing.unref();
   }
@@ -563,7 +564,6 @@ class Shelf {
     requireReach(caller, name, null);
     if ((this.#opened.get(name)?.state.databases.size ?? 0) === 0) {
       const isMine = await this.#node.logs.create(name, this.#node.id).catch(unasked);
-      // Another look may have seen it, and not be done.
       this.#hasNews = true;
       await this.#refresh().catch(unasked);
       if (isMine) await this.#nowOpened(name);
@@ -755,8 +755,8 @@ class Shelf {
   async #pinsOfOthers(): Promise<PinnedState[]> {
     const missing = this.#view.databases.filter(({ name }) => !this.#opened.has(name));
     const bytes = missing.reduce((sum, log) => sum + log.bytes, 0);
-    const { resident = 0, residentMark = Infinity } = this.#parts.memoryGauge?.read() ?? {};
-    if (resident + bytes > residentMark)
+    const { used, allowed } = nearestMark(this.#parts.memoryGauge?.read());
+    if (used + bytes > allowed)
       throw new EngineError(
         'Conflict',
         `this node has ${this.#opened.size} of ${this.#opened.size + missing.length} databases, and no memory for the others: ` +

@@ -49,7 +49,7 @@ import { type Embedder, Meaning, type MeaningState } from '../search/meaning.ts'
 import { Windows } from '../window/windows.ts';
 import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
 import { IndexAtStart } from '../search/index-at-start.ts';
-import { HighWaterMark, type MemoryGauge } from '../commit/high-water-mark.ts';
+import { HighWaterMark, type MemoryGauge, nearestMark } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
 import { noFigures, ReasoningThreads, type ThreadHost } from '../reasoning/reasoning-threads.ts';
@@ -351,7 +351,8 @@ export class EngineContext implements Writer {
       pause,
       memory: () => {
         const read = this.parts.memoryGauge?.read();
-        const { resident: usedBytes = null, residentMark: memoryBytes = null } = read ?? {};
+        if (read === undefined) return { usedBytes: null, memoryBytes: null };
+        const { used: usedBytes, allowed: memoryBytes } = nearestMark(read);
         return { usedBytes, memoryBytes };
       },
       onReplaced,
