@@ -68,7 +68,10 @@ export class TimerWheel {
 
   #tick(): void {
     this.#hand = (this.#hand + 1) % SLOTS;
-    for (const visit of [...(this.#slots[this.#hand] ?? [])])
-      if (this.#at.get(visit) === this.#hand) this.#put(visit, Math.min(MAX_TICKS, Math.max(1, visit())));
+    // None comes back to this slot while it is passed.
+    for (const visit of this.#slots[this.#hand] ?? []) {
+      const ticks = Math.min(MAX_TICKS, Math.max(1, visit()));
+      if (this.#at.has(visit)) this.#put(visit, ticks);
+    }
   }
 }
