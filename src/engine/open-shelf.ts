@@ -38,7 +38,7 @@ import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
 import { FULL_SHARE } from './replication/placement.ts';
 import { Placing } from './replication/placing.ts';
-import { watchLogs } from './replication/shared-tail.ts';
+import { type Giving, watchLogs } from './replication/shared-tail.ts';
 import { StoreView } from './replication/store-view.ts';
 import type { Change } from './session/change-feed.ts';
 import { operationVersion } from './state/operation.ts';
@@ -69,12 +69,10 @@ const MAX_LEAVING = 8;
 const LEAVE_MS = 700;
 /** A new node waits this long until databases were placed with it in mind, in milliseconds. */
 const CONSIDERED_MS = 5000;
-/** Between two looks whether they were. */
-const CONSIDERED_LOOK_MS = 50;
 /** A node that is to have a copy before a database moves there has this long to make it. */
 const COPY_MS = 60_000;
-/** Between two looks whether it has. */
-const COPY_LOOK_MS = 100;
+/** Between two looks whether it has, or whether databases were placed. */
+const COPY_LOOK_MS = 50;
 /** Memory of an open database without knowledge, in bytes. */
 const EMPTY_BYTES = 64 * 1024;
 /** Milliseconds between two looks how much memory databases take, and at all that is to be done though nothing moved. */
@@ -171,7 +169,6 @@ class Shelf {
   #freeing: ReturnType<typeof setTimeout> | null = null;
   /** When it was last looked how much memory databases take, by `performance.now`. */
   #measuredAt = Number.NEGATIVE_INFINITY;
-  /** Something is to be done that was not when everything was last looked at. */
   #hasNews = true;
   readonly #refreshes = new SharedRun(() => this.#refreshed());
   readonly #looks = new SharedRun(() => this.#see());
@@ -236,7 +233,7 @@ class Shelf {
         createDatabase: (caller, name) => this.#create(caller, name),
         deleteDatabase: (caller, name) => this.#delete(caller, name),
         nodes: () => this.#nodes(),
-        handOver: (to, database) => this.#owning(database).handOver(to),
+        handOver: (to, database, giving) => this.#handOver(to, database, giving),
         release: (database) => this.#owning(database).release(database),
         makeCopy: (to, database) => this.#makeCopy(to, database),
         copiesElsewhere: (database) => this.#copiesElsewhere(database),
@@ -311,7 +308,6 @@ class Shelf {
   async #refreshed(): Promise<void> {
     await this.#see();
     const isTime = performance.now() - this.#measuredAt >= MEASURE_MS;
-    // Where thousands of databases are idle, four looks a second find nothing to do.
     if (!this.#hasNews && !isTime) return;
     this.#hasNews = false;
     await this.#attendAll().catch((error: unknown) => {
@@ -324,7 +320,6 @@ class Shelf {
     for (const opened of this.#opened.values()) {
       const log = this.#view.database(opened.name);
       if (log === null || log.id !== opened.store.id) await this.#closeOne(opened);
-      // Nearly all have a database, and there may be thousands.
       else if (opened.state.databases.size === 0 || opened.emptySince !== null) await this.#attended(opened);
     }
     if (this.#catalogue !== null) await this.#attended(this.#catalogue);
@@ -340,7 +335,7 @@ class Shelf {
     const at = performance.now();
     const { logs } = this.#node;
     const listed = await logs.look();
-    // Later, so that every owner is among them.
+    // Nodes later, so that every owner is among them.
     this.#hasNews = this.#view.saw(listed, await logs.nodes(), at) || this.#hasNews;
   }
 
@@ -349,7 +344,7 @@ class Shelf {
     for (const until = performance.now() + CONSIDERED_MS; performance.now() < until; ) {
       await this.#refresh();
       if (this.#view.nodes.get(this.#node.id)?.isConsidered === true) break;
-      await wait(CONSIDERED_LOOK_MS);
+      await wait(COPY_LOOK_MS);
     }
   }
 
@@ -432,10 +427,15 @@ class Shelf {
     this.#free();
   }
 
-  async #give({ name, engine }: Opened, to: string): Promise<void> {
+  #handOver(to: string, database = CATALOGUE, giving?: Giving): ReturnType<Engine['handOver']> {
+    const tell = async (address: string) => this.#options.tellGiven?.(address, database);
+    return this.#owning(database).handOver(to, database, { tell, ...giving });
+  }
+
+  async #give({ name }: Opened, to: string): Promise<void> {
     const { holdWrites = (_database, step) => step() } = this.#options;
     try {
-      await holdWrites(name, () => engine.handOver(to));
+      await this.#handOver(to, name, { hold: (step) => holdWrites(name, step) });
     } catch (error) {
       // It is busy, or not ready: the next look tries again.
       if (!(error instanceof EngineError)) throw error;

@@ -188,6 +188,32 @@ describe('nodes that share a log in a store that fails', () => {
     await end(nodes);
   });
 
+  it('give the log to a node that is told of it, and takes it before the writes that were held go on', async () => {
+    const server = new SimulatedServer(new Prng(1), 0);
+    const nodes = [await start(server, 'node 0'), await start(server, 'node 1')];
+    const [first, second] = nodes.map(({ session }) => session) as [Session, Session];
+    await first.tell('p(a)');
+    await second.engine.confirm();
+    const steps: string[] = [];
+    const moved = await first.engine.handOver('node 1', 'default', {
+      hold: async (step) => {
+        steps.push('held');
+        const given = await step();
+        steps.push(`owned by ${server.row.owner} at ${server.row.epoch}`);
+        return given;
+      },
+      tell: async (address) => {
+        steps.push(`told ${address}`);
+        await second.engine.look();
+      },
+    });
+    expect(moved).toMatchObject({ from: 'node 0', to: 'node 1', address: 'node 1' });
+    expect(steps).toEqual(['held', 'told node 1', 'owned by node 1 at 2']);
+    expect([first, second].map(({ engine }) => engine.node()?.role)).toEqual(['copy', 'owner']);
+    await second.tell('p(b)');
+    await end(nodes);
+  });
+
   it('lose open transactions with the owner, and say so', async () => {
     const server = new SimulatedServer(new Prng(1), 0);
     const nodes = [await start(server, 'node 0'), await start(server, 'node 1')];

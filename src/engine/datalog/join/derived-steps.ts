@@ -248,27 +248,27 @@ export class DerivedStep extends SortableStep {
  * relation that it reads is at the fixpoint of its demand.
  */
 export class AbsentStep extends Step {
-  readonly #inner: Step;
+  readonly inner: Step;
   #isOver = false;
 
   constructor(inner: Step) {
     super();
-    this.#inner = inner;
+    this.inner = inner;
   }
 
   override bind(reader: Reader): void {
-    this.#inner.rowRegister = this.rowRegister;
-    this.#inner.bind(reader);
+    this.inner.rowRegister = this.rowRegister;
+    this.inner.bind(reader);
   }
 
   override enter(machine: Machine): void {
-    this.#inner.enter(machine);
+    this.inner.enter(machine);
     this.#isOver = false;
   }
 
   override advance(machine: Machine): boolean {
     if (this.#isOver) return false;
-    const isThere = this.#inner.advance(machine);
+    const isThere = this.inner.advance(machine);
     if (machine.isStalled) return false;
     this.#isOver = true;
     return !isThere && this.pass();
@@ -285,7 +285,8 @@ const maxFewTuples = 8;
 export class AggregateStep extends Step {
   readonly name: AggregateName;
   readonly inner: Step;
-  readonly #value: number;
+  /** The register of what is aggregated; unused by a count. */
+  readonly value: number;
   readonly result: number;
   readonly way: ValueUse;
   readonly #constants: Constants;
@@ -314,7 +315,7 @@ export class AggregateStep extends Step {
     this.#few = new Int32Array(this.#tuple.length * maxFewTuples);
     this.name = name;
     this.inner = inner;
-    this.#value = value;
+    this.value = value;
     this.result = result;
     this.way = way;
     this.#constants = constants;
@@ -359,7 +360,7 @@ export class AggregateStep extends Step {
     let left = rowsAtOnce;
     while (inner.advance(machine)) {
       if (this.repeated === null || this.#isNew(this.repeated, registers))
-        running.add(readsText ? this.#constants.operand(registers[this.#value] as number) : '');
+        running.add(readsText ? this.#constants.operand(registers[this.value] as number) : '');
       this.height = Math.max(this.height, inner.height);
       if (--left > 0 && !machine.isWorn) continue;
       machine.stall();
