@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from './base/clock.ts';
+import { ClockWatch } from './base/clock-watch.ts';
 import { EngineError } from './base/errors.ts';
 import { systemOrigin, writtenOrigin } from './base/origin.ts';
 import { EngineContext, type EngineParts } from './operations/engine-context.ts';
@@ -6,6 +7,7 @@ import { serving } from './base/serving.ts';
 import { heapOf } from './commit/high-water-mark.ts';
 import { DerivedMemory } from './session/derived-memory.ts';
 import { unshared } from './base/scheduler.ts';
+import { TICK_MS, TimerWheel } from './base/timer-wheel.ts';
 import { type Engine, engineOver } from './operations/engine.ts';
 import { apply } from './state/apply.ts';
 import { OpeningProgress } from './state/opening-progress.ts';
@@ -112,16 +114,20 @@ export type CommonParts = ReturnType<typeof commonParts>;
 export function commonParts(backend: StorageBackend, options: Omit<EngineOptions, 'storageDir'>) {
   const { clock = systemClock, onWarn = () => {}, random = systemRandom, memoryGauge = null } = options;
   const memoryBytes = options.memoryBudgetBytes ?? defaultMemoryBytes;
+  const snapshotIntervalMs = options.snapshotIntervalMs ?? defaultSnapshotIntervalMs;
+  const wheel = new TimerWheel(Math.min(TICK_MS, snapshotIntervalMs));
   const questionBytes = options.questionMemoryBytes ?? Math.floor(memoryBytes / 4);
   return {
     openJournal: (name: JournalName) =>
       new Journal({ backend, name, key: folderKeyOf(options.encryptionKey), random, onWarn }),
     clock,
+    wheel,
+    clockWatch: new ClockWatch(clock, wheel),
     derived: new DerivedMemory(memoryBytes, questionBytes, heapOf(memoryGauge)),
     memoryGauge,
     embeddings: options.embeddings ?? null,
     threadHost: options.threadHost ?? null,
-    snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
+    snapshotIntervalMs,
     historyDays: options.historyDays ?? 0,
     decayIntervalMs: options.decayIntervalMs ?? null,
     endedIntervalMs: options.endedIntervalMs ?? null,

@@ -15,17 +15,17 @@ import { folderKeyOf } from './log/cipher.ts';
 import { noOwner } from './log/frame-store.ts';
 import type { FolderLock } from './log/lock-file.ts';
 import type { Journal, JournalName } from './log/journal.ts';
-import { openLogOver } from './log/open-log.ts';
 import { PostgresNode } from './log/open-postgres.ts';
 import { CATALOGUE, UNDIVIDED } from './log/log-names.ts';
 import type { CopyTold, ListedLog, PostgresLogs } from './log/postgres-logs.ts';
 import type { PostgresStore } from './log/postgres-store.ts';
-import { talliesOf } from './folder/folder-tasks.ts';
 import { divideStore } from './folder/move-store.ts';
+import { storedPins } from './folder/stored-pins.ts';
+import { nearestMark } from './commit/high-water-mark.ts';
 import { Backups } from './commit/snapshots.ts';
 import type { SnapshotCopy } from './log/snapshot-reader.ts';
 import { spoolSnapshot } from './log/spooled-snapshot.ts';
-import { joinedPins, type PinnedState, pinState, stateOf } from './state/state-snapshot.ts';
+import { joinedPins, type PinnedState } from './state/state-snapshot.ts';
 import { StatementFailed } from './log/postgres-connection.ts';
 import { type Caller, systemCaller } from './base/caller.ts';
 import { systemClock } from './base/clock.ts';
@@ -38,7 +38,7 @@ import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
 import { FULL_SHARE } from './replication/placement.ts';
 import { Placing } from './replication/placing.ts';
-import type { Giving } from './replication/shared-tail.ts';
+import { type Giving, watchLogs } from './replication/shared-tail.ts';
 import { StoreView } from './replication/store-view.ts';
 import type { Change } from './session/change-feed.ts';
 import { operationVersion } from './state/operation.ts';
@@ -69,15 +69,13 @@ const MAX_LEAVING = 8;
 const LEAVE_MS = 700;
 /** A new node waits this long until databases were placed with it in mind, in milliseconds. */
 const CONSIDERED_MS = 5000;
-/** Between two looks whether they were. */
-const CONSIDERED_LOOK_MS = 50;
 /** A node that is to have a copy before a database moves there has this long to make it. */
 const COPY_MS = 60_000;
-/** Between two looks whether it has. */
-const COPY_LOOK_MS = 100;
+/** Between two looks whether it has, or whether databases were placed. */
+const COPY_LOOK_MS = 50;
 /** Memory of an open database without knowledge, in bytes. */
 const EMPTY_BYTES = 64 * 1024;
-/** Milliseconds between two looks how much memory databases take. */
+/** Milliseconds between two looks how much memory databases take, and at all that is to be done though nothing moved. */
 const MEASURE_MS = 2000;
 /** What a node tells of a database's memory is off by at most this share. */
 const BYTES_SHARE = 1 / 8;
@@ -171,6 +169,7 @@ class Shelf {
   #freeing: ReturnType<typeof setTimeout> | null = null;
   /** When it was last looked how much memory databases take, by `performance.now`. */
   #measuredAt = Number.NEGATIVE_INFINITY;
+  #hasNews = true;
   readonly #refreshes = new SharedRun(() => this.#refreshed());
   readonly #looks = new SharedRun(() => this.#see());
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -191,6 +190,7 @@ class Shelf {
     const states = (): State[] => Array.from(this.#opened.values(), ({ state }) => state);
     const memory = parts.derived.budget;
     this.#shared = {
+      watch: watchLogs(() => node.logs.look(), { onWarn, onBug }),
       threads:
         threadHost === null
           ? null
@@ -307,10 +307,19 @@ class Shelf {
 
   async #refreshed(): Promise<void> {
     await this.#see();
+    const isTime = performance.now() - this.#measuredAt >= MEASURE_MS;
+    if (!this.#hasNews && !isTime) return;
+    this.#hasNews = false;
+    await this.#attendAll().catch((error: unknown) => {
+      this.#hasNews = true;
+      throw error;
+    });
+  }
+
+  async #attendAll(): Promise<void> {
     for (const opened of this.#opened.values()) {
       const log = this.#view.database(opened.name);
       if (log === null || log.id !== opened.store.id) await this.#closeOne(opened);
-      // Nearly all have a database, and there may be thousands.
       else if (opened.state.databases.size === 0 || opened.emptySince !== null) await this.#attended(opened);
     }
     if (this.#catalogue !== null) await this.#attended(this.#catalogue);
@@ -326,8 +335,8 @@ class Shelf {
     const at = performance.now();
     const { logs } = this.#node;
     const listed = await logs.look();
-    // Later, so that every owner is among them.
-    this.#view.saw(listed, await logs.nodes(), at);
+    // Nodes later, so that every owner is among them.
+    this.#hasNews = this.#view.saw(listed, await logs.nodes(), at) || this.#hasNews;
   }
 
   /** Waits until databases were placed with this node in mind, if there is a node that does that. */
@@ -335,7 +344,7 @@ class Shelf {
     for (const until = performance.now() + CONSIDERED_MS; performance.now() < until; ) {
       await this.#refresh();
       if (this.#view.nodes.get(this.#node.id)?.isConsidered === true) break;
-      await wait(CONSIDERED_LOOK_MS);
+      await wait(COPY_LOOK_MS);
     }
   }
 
@@ -349,6 +358,7 @@ class Shelf {
       if (this.#opening.size >= MAX_OPENING || this.#isClosed) return;
       this.#waiting.delete(name);
       const opening = this.#openOne(log).finally(() => {
+        this.#hasNews = true;
         this.#opening.delete(name);
         this.#openNext();
       });
@@ -399,6 +409,7 @@ class Shelf {
         .catch((error: unknown) => this.#parts.onBug(error))
         .finally(() => {
           opened.isLeaving = false;
+          this.#hasNews = true;
           this.#leaving.delete(leaving);
         });
       this.#leaving.add(leaving);
@@ -437,8 +448,8 @@ class Shelf {
     if (gauge === null || this.#freeing !== null) return;
     this.#freeing = setTimeout(() => {
       this.#freeing = null;
-      const { resident, residentMark } = gauge.read();
-      if (resident > residentMark * FREE_SHARE) gauge.collect();
+      const { used, allowed } = nearestMark(gauge.read());
+      if (used > allowed * FREE_SHARE) gauge.collect();
     }, LEAVE_MS);
     this.#freeing.unref();
   }
@@ -527,6 +538,7 @@ class Shelf {
       return;
     }
     opened.emptySince ??= performance.now();
+    this.#hasNews = true;
     if (performance.now() - opened.emptySince >= GRACE_MS) await this.#end(opened);
   }
 
@@ -552,6 +564,7 @@ class Shelf {
     requireReach(caller, name, null);
     if ((this.#opened.get(name)?.state.databases.size ?? 0) === 0) {
       const isMine = await this.#node.logs.create(name, this.#node.id).catch(unasked);
+      this.#hasNews = true;
       await this.#refresh().catch(unasked);
       if (isMine) await this.#nowOpened(name);
       // It may be open here since before it was ended.
@@ -742,24 +755,15 @@ class Shelf {
   async #pinsOfOthers(): Promise<PinnedState[]> {
     const missing = this.#view.databases.filter(({ name }) => !this.#opened.has(name));
     const bytes = missing.reduce((sum, log) => sum + log.bytes, 0);
-    const { resident = 0, residentMark = Infinity } = this.#parts.memoryGauge?.read() ?? {};
-    if (resident + bytes > residentMark)
+    const { used, allowed } = nearestMark(this.#parts.memoryGauge?.read());
+    if (used + bytes > allowed)
       throw new EngineError(
         'Conflict',
         `this node has ${this.#opened.size} of ${this.#opened.size + missing.length} databases, and no memory for the others: ` +
           "back the store up with PostgreSQL's tools",
       );
-    const pins: PinnedState[] = [];
-    for (const { id } of missing) {
-      const log = openLogOver(await this.#node.openToRead(id));
-      try {
-        const restored = await stateOf(log, this.#parts.scheduler.pauseOf(null, 'backup'));
-        if (restored.state.databases.size > 0) pins.push(pinState(restored.state, talliesOf(restored)));
-      } finally {
-        await log.close();
-      }
-    }
-    return pins;
+    const pause = this.#parts.scheduler.pauseOf(null, 'backup');
+    return storedPins(missing, (id) => this.#node.openToRead(id), pause);
   }
 
   #journal(name: JournalName): Journal {

@@ -29,6 +29,21 @@ export interface MemoryGauge {
   now(): number;
 }
 
+/**
+ * What is nearest to its mark, in bytes: the memory of the process, or the heap of V8, which ends first if its limit is smaller
+ * than the memory of the machine.
+ */
+export function nearestMark({ resident, residentMark, heap, heapMark }: MemoryReading = nothingRead): {
+  readonly used: number;
+  readonly allowed: number;
+  readonly isHeap: boolean;
+} {
+  const isHeap = heapMark - heap < residentMark - resident;
+  return isHeap
+    ? { used: heap, allowed: heapMark, isHeap }
+    : { used: resident, allowed: residentMark, isHeap };
+}
+
 /** Bytes of writes, and milliseconds, after which the memory is measured again. */
 const maxUnmeasuredBytes = 1024 * 1024;
 const measuredForMs = 100;
@@ -91,12 +106,8 @@ export class HighWaterMark {
   }
 
   /** What is at its mark: the quantity, and the mark. */
-  full(): { readonly used: number; readonly allowed: number; readonly isHeap: boolean } {
-    const { resident, residentMark, heap, heapMark } = this.#reading ?? nothingRead;
-    const isHeap = heapMark - heap < residentMark - resident;
-    return isHeap
-      ? { used: heap, allowed: heapMark, isHeap }
-      : { used: resident, allowed: residentMark, isHeap };
+  full(): ReturnType<typeof nearestMark> {
+    return nearestMark(this.#reading ?? undefined);
   }
 
   get #room(): number {

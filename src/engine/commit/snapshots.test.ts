@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { TimerWheel } from '../base/timer-wheel.ts';
 import { apply } from '../state/apply.ts';
 import { operationVersion } from '../state/operation.ts';
 import { Snapshots, type SnapshotsHost } from './snapshots.ts';
@@ -28,6 +29,7 @@ async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
     pause: () => new Promise((resolve) => setImmediate(resolve)),
     neededAfter: () => Number.POSITIVE_INFINITY,
     intervalMs: 2 ** 30,
+    wheel: new TimerWheel(5),
     onWarn: (message) => void warnings.push(message),
     ...changes,
   });
@@ -45,6 +47,7 @@ async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
       operation: { kind: 'createDatabase', name: `database ${sequence}` },
     };
     await log.append([record], () => void apply(state, record));
+    snapshots.changed();
   };
   return { snapshots, disk, warnings, write };
 }

@@ -1,4 +1,5 @@
 import { present } from '../base/assert.ts';
+import { MAX_TICKS, type TimerWheel, type Visited } from '../base/timer-wheel.ts';
 import { EngineError } from '../base/errors.ts';
 import type { SnapshotTaken, StorageState } from '../contract/administration.ts';
 import type { Tallies } from '../datalog/model/program.ts';
@@ -19,12 +20,12 @@ export interface SnapshotsHost {
   readonly neededAfter: () => number;
   /** Milliseconds between two snapshots. */
   readonly intervalMs: number;
+  /** Visits whatever is due. */
+  readonly wheel: TimerWheel;
   /** Receives warnings for the operator, in plain language. */
   readonly onWarn: (message: string) => void;
 }
 
-/** Interval of the checks whether a snapshot is due, in milliseconds. */
-const checkIntervalMs = 1000;
 /** Wait after a failed snapshot, in milliseconds. */
 const retryMs = 30_000;
 /** The log may grow to twice the last snapshot, and to at least this many bytes. */
@@ -41,7 +42,7 @@ const restFactor = 10;
  */
 export class Snapshots {
   readonly #host: SnapshotsHost;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #visited: Visited;
   /** The snapshot in progress. */
   #running: Promise<SnapshotTaken> | null = null;
   /** Work during which no snapshot may be written. */
@@ -51,6 +52,8 @@ export class Snapshots {
   #lastAt = performance.now();
   #failedAt = Number.NEGATIVE_INFINITY;
   #isSoon = false;
+  /** It is visited with each tick. */
+  #isWatched = true;
   /** Duration of the last snapshot, in milliseconds. */
   #lastTook = 0;
   #written = 0;
@@ -62,8 +65,7 @@ export class Snapshots {
   constructor(host: SnapshotsHost) {
     this.#host = host;
     this.#uses = this.#usesVersion();
-    this.#timer = setInterval(() => this.#takeIfDue(), Math.min(checkIntervalMs, host.intervalMs));
-    this.#timer.unref();
+    this.#visited = host.wheel.add(() => this.#visit());
   }
 
   /** Number of snapshots written. */
@@ -87,6 +89,15 @@ export class Snapshots {
   /** Requests a snapshot soon, because much may have been deleted and the disk usage should shrink. */
   soon(): void {
     this.#isSoon = true;
+    this.#isWatched = true;
+    this.#visited.soon();
+  }
+
+  /** Something was applied, so that a snapshot will be due. */
+  changed(): void {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    this.#visited.soon();
   }
 
   /** Runs work that must not overlap with a snapshot; settles as it does. */
@@ -121,7 +132,7 @@ export class Snapshots {
    */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
-    clearInterval(this.#timer);
+    this.#visited.end();
     this.#isWanted = withinMs > 0;
     const timer = setTimeout(() => {
       this.#isWanted = false;
@@ -139,6 +150,13 @@ export class Snapshots {
   /** True if another node has the log, and writes the snapshots. */
   get #isCopy(): boolean {
     return this.#host.log.shared?.role === 'copy';
+  }
+
+  /** With each tick while there is something to write; seldom if not, as what questions used is not told. */
+  #visit(): number {
+    this.#takeIfDue();
+    this.#isWatched = !this.#isCopy && (this.#running !== null || this.#hasChanged());
+    return this.#isWatched ? 1 : MAX_TICKS;
   }
 
   #takeIfDue(): void {

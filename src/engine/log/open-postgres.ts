@@ -154,25 +154,16 @@ export class PostgresNode {
   #report(): NodeBeat | null {
     const [one] = this.#stores;
     if (one === undefined) return null;
-    const memory = one.shared.memory();
-    const [first, ...others] = Array.from(this.#stores, ({ lastSequence, shared }) => ({
-      ...shared.report(),
-      ...memory,
-      position: lastSequence,
-      takes: shared.term,
-      holds: this.#stores.size,
-    }));
-    if (first === undefined) return null;
-    return others.reduce(
-      (all, { position, takes, staleMs, problem }) => ({
-        ...all,
-        position: all.position + position,
-        takes: all.takes + takes,
-        staleMs: Math.max(all.staleMs, staleMs),
-        problem: all.problem ?? problem,
-      }),
-      first,
-    );
+    const all = { position: 0, takes: 0, staleMs: 0, holds: this.#stores.size };
+    let problem: string | null = null;
+    for (const { lastSequence, shared } of this.#stores) {
+      const told = shared.report();
+      all.position += lastSequence;
+      all.takes += shared.term;
+      all.staleMs = Math.max(all.staleMs, told.staleMs);
+      problem ??= told.problem;
+    }
+    return { ...all, problem, ...one.shared.memory() };
   }
 
   #writer(id: number): PostgresConnection {

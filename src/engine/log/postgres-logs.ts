@@ -5,7 +5,9 @@
  * with the asking node as owner. One that was deleted keeps its row and a snapshot without facts, so its generations go on
  * if it is created again. Logs of an import that has not ended have a name that begins with `+`, and no node opens them.
  */
+import { randomInt } from 'node:crypto';
 import { assert, present } from '../base/assert.ts';
+import { compareText } from '../base/text-order.ts';
 import { UNFINISHED, UNFINISHED_ENDED } from './log-names.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import { type LogLook, type LogLooks, LOOK_MS, logRow, type Raw } from './postgres-log.ts';
@@ -75,6 +77,26 @@ interface OwnerSeen {
 const LOG_LINE = `concat_ws(E'\\t', l.id, l.name, l.ended, array_to_string(l.placed, ','), array_to_string(l.ready, ','), l.bytes,
   l.epoch, coalesce(l.owner::text, ''), replace(l.history::text, '-', ''), l.first_sequence, l.last_sequence, l.last_checksum)`;
 
+/** Logs are compared in so many parts, so that a look brings only those parts of which a log has changed. */
+const PARTS = 64;
+
+/**
+ * Brings the parts whose digest is none of those in $1, by number, under the seed $2. Nothing depends on what was looked at
+ * before, so it is right also after another server took over.
+ */
+const CHANGED_PARTS = `SELECT json_agg(json_build_object('part', p.part, 'digest', p.digest::text, 'lines', p.lines)) FROM (
+  SELECT part, coalesce(lines, '') AS lines, hashtextextended(coalesce(lines, '') COLLATE "C", $2::bigint) AS digest
+  FROM generate_series(0, ${PARTS - 1}) part LEFT JOIN (SELECT l.id % ${PARTS} AS of_part, string_agg(${LOG_LINE}, E'\\n' ORDER BY l.id) AS lines
+    FROM corollary.log l GROUP BY 1) l ON of_part = part) p
+WHERE p.digest IS DISTINCT FROM ($1::bigint[])[p.part + 1]`;
+
+/** The logs of a part, as they changed. */
+interface ChangedPart {
+  readonly part: number;
+  readonly digest: string;
+  readonly lines: string;
+}
+
 function logOf(line: string): LogSeen {
   const fields = line.split('\t');
   assert(fields.length === 12, 'a line has twelve fields');
@@ -92,10 +114,27 @@ function logOf(line: string): LogSeen {
   };
 }
 
-function ownedBy(log: LogSeen, owner: OwnerSeen | undefined): ListedLog {
-  const { address = '', leaseMs = 0 } = owner ?? {};
-  // A command that moves a store has the log for a while, and answers no requests.
-  return { ...log, ownerAddress: address || null, isOwned: leaseMs > 0, leaseMs };
+/** The nodes that may have logs, by id, as of the last look. */
+interface Owners {
+  byId: ReadonlyMap<string, OwnerSeen>;
+}
+
+/** The log with what the last look says of its owner's lease, which is renewed all the time while nothing else changes. */
+function ownedBy(log: LogSeen, owners: Owners): ListedLog {
+  const ownerOf = (): OwnerSeen | undefined => (log.owner === null ? undefined : owners.byId.get(log.owner));
+  return {
+    ...log,
+    get ownerAddress() {
+      // A command that moves a store has the log for a while, and answers no requests.
+      return ownerOf()?.address || null;
+    },
+    get isOwned() {
+      return this.leaseMs > 0;
+    },
+    get leaseMs() {
+      return ownerOf()?.leaseMs ?? 0;
+    },
+  };
 }
 
 /** One wait for the next look. */
@@ -115,12 +154,13 @@ export class PostgresLogs implements LogLooks {
     of: [],
     logs: new Map(),
   };
-  /** What the last look brought: four times a second, nearly all of it is as it was. */
-  #lines: {
-    readonly text: string;
-    readonly logs: readonly LogSeen[];
-    readonly byLine: ReadonlyMap<string, LogSeen>;
-  } = { text: '', logs: [], byLine: new Map() };
+  /** What the looks brought so far: four times a second, nearly all of it is as it was. */
+  #logs: readonly ListedLog[] = [];
+  readonly #parts: { readonly digest: string | null; readonly logs: ReadonlyMap<string, ListedLog> }[] =
+    Array.from({ length: PARTS }, () => ({ digest: null, logs: new Map() }));
+  readonly #owners: Owners = { byId: new Map() };
+  /** Nobody can find two logs that have one digest. */
+  readonly #seed = String(randomInt(2 ** 47));
 
   /** Nodes whose lease had not run out at the last look. */
   #living: readonly string[] = [];
@@ -130,7 +170,10 @@ export class PostgresLogs implements LogLooks {
     this.#poller = poller;
   }
 
-  /** Where all logs are, by name, as of a look that was sent after the call. One statement serves all that wait. */
+  /**
+   * Where all logs are, by name, as of a look that was sent after the call. One statement serves all that wait. The list is the
+   * same one if no row changed, and so is each log in it; what it says of its owner's lease is as of the last look.
+   */
   look(): Promise<readonly ListedLog[]> {
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
@@ -167,32 +210,34 @@ export class PostgresLogs implements LogLooks {
   }
 
   async #ask(): Promise<readonly ListedLog[]> {
-    const { rows } = await this.#poller.run<{ logs: string | null; owners: OwnerSeen[] | null }>(
-      `SELECT (SELECT string_agg(${LOG_LINE}, E'\\n' ORDER BY l.name COLLATE "C") FROM corollary.log l) AS logs,
+    const { rows } = await this.#poller.run<{ changed: ChangedPart[] | null; owners: OwnerSeen[] | null }>(
+      `SELECT (${CHANGED_PARTS}) AS changed,
   (SELECT json_agg(json_build_object('id', n.id, 'address', n.address, 'leaseMs',
     greatest(0, extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::float8)) FROM corollary.node n) AS owners`,
-      [],
+      [this.#parts.map(({ digest }) => digest), this.#seed],
       LOOK_MS,
     );
-    const { logs, owners } = present(rows[0], 'the statement has one row');
+    const { changed, owners } = present(rows[0], 'the statement has one row');
+    this.#owners.byId = new Map((owners ?? []).map((owner) => [owner.id, owner]));
     this.#living = (owners ?? []).flatMap(({ id, leaseMs }) => (leaseMs > 0 ? [id] : []));
-    const byId = new Map((owners ?? []).map((owner) => [owner.id, owner]));
-    return this.#listed(logs ?? '').map((log) => {
-      const owner = log.owner === null ? undefined : byId.get(log.owner);
-      return ownedBy(log, owner);
-    });
+    if (changed !== null) this.#logs = this.#listed(changed);
+    return this.#logs;
   }
 
-  /** The lines of a look; those that are as they were are not read again. */
-  #listed(text: string): readonly LogSeen[] {
-    if (text === this.#lines.text) return this.#lines.logs;
-    const before = this.#lines.byLine;
-    const byLine = new Map(
-      (text === '' ? [] : text.split('\n')).map((line) => [line, before.get(line) ?? logOf(line)]),
-    );
-    const logs = [...byLine.values()];
-    this.#lines = { text, logs, byLine };
-    return logs;
+  /** All logs after these changes, by name. Lines that are as they were are not read again. */
+  #listed(changed: readonly ChangedPart[]): readonly ListedLog[] {
+    for (const { part, digest, lines } of changed) {
+      const before = present(this.#parts[part], 'parts are numbered').logs;
+      const logs = new Map(
+        (lines === '' ? [] : lines.split('\n')).map((line) => [
+          line,
+          before.get(line) ?? ownedBy(logOf(line), this.#owners),
+        ]),
+      );
+      this.#parts[part] = { digest, logs };
+    }
+    const logs = this.#parts.flatMap((part) => [...part.logs.values()]);
+    return logs.toSorted((one, other) => compareText(one.name, other.name));
   }
 
   /** The nodes of the store, also those that ended without a word within the last hour. */

@@ -412,6 +412,7 @@ export class PostgresStore implements FrameStore {
     const totals = (): SharedTotals => this.#totals;
     return {
       node: this.#node.id,
+      log: this.#log.id,
       get role() {
         return role();
       },
@@ -631,15 +632,8 @@ export class PostgresStore implements FrameStore {
     this.#failure = error.message;
   }
 
-  /** One statement looks at all logs of the node, and only one that seems lost is asked for by itself. */
-  async #lookForLoss(): Promise<void> {
-    if ((await this.#log.look()).owner !== this.#node.id && this.#role === 'owner') await this.confirm();
-  }
-
-  /** The node's lease was renewed, so the server can be reached and takes writes. Looks who has the log. */
+  /** The node's lease was renewed, so the server can be reached and takes writes. */
   beaten(): void {
-    // A lost log was reported; whether the server can be reached, the next beat tells.
-    if (this.#role === 'owner' && !this.#isClosed) this.#lookForLoss().catch(() => {});
     if (this.#failure === null || this.#doubtful !== null) return;
     this.#failure = null;
     this.#options.onWarn('Writes work again.');

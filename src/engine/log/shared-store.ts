@@ -66,6 +66,8 @@ export interface SharedFrame {
 export interface SharedStore {
   /** The id of this node. */
   readonly node: string;
+  /** The id of the log in its store. */
+  readonly log: number;
   readonly role: 'owner' | 'copy';
   /** Number of times that this node became the owner. A write that was judged in one term is not appended in another. */
   readonly term: number;

@@ -36,6 +36,11 @@ export class ClockCorrection {
     if (this.#host.mayWrite()) this.#settings.push({ setting, done: new Set() });
   }
 
+  /** True if nothing is known that is to be corrected. */
+  get isDone(): boolean {
+    return this.#settings.length === 0;
+  }
+
   /** Begins to correct what is to be corrected, unless that is under way. */
   look(): void {
     if (this.#running !== null || this.#closing.signal.aborted || !this.#host.mayWrite()) return;

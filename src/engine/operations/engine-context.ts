@@ -11,7 +11,9 @@ import type { Caller } from '../base/caller.ts';
 import { present } from '../base/assert.ts';
 import { EngineError, notLeader } from '../base/errors.ts';
 import { maxClockStepMs, steady } from '../base/clock.ts';
+import { ClockWatch } from '../base/clock-watch.ts';
 import { Slices } from '../base/slices.ts';
+import { MAX_TICKS, TICK_MS, TimerWheel, type Visited } from '../base/timer-wheel.ts';
 import { wait } from '../base/wait.ts';
 import { Databases } from '../write/databases.ts';
 import { ClockCorrection } from '../memory/clock-correction.ts';
@@ -26,7 +28,8 @@ import { Leader } from '../replication/leader.ts';
 import { HistoryErasures } from '../history/erasures.ts';
 import { Replays } from '../history/replay.ts';
 import { EngineReplica } from '../replication/follower.ts';
-import { type Giving, SharedTail } from '../replication/shared-tail.ts';
+import type { LogWatch } from '../replication/log-watch.ts';
+import { type Giving, SharedTail, watchLogs } from '../replication/shared-tail.ts';
 import { noteUses, takeUses, type ToldUses } from '../replication/told-uses.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
@@ -46,7 +49,7 @@ import { type Embedder, Meaning, type MeaningState } from '../search/meaning.ts'
 import { Windows } from '../window/windows.ts';
 import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
 import { IndexAtStart } from '../search/index-at-start.ts';
-import { HighWaterMark, type MemoryGauge } from '../commit/high-water-mark.ts';
+import { HighWaterMark, type MemoryGauge, nearestMark } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
 import { noFigures, ReasoningThreads, type ThreadHost } from '../reasoning/reasoning-threads.ts';
@@ -68,6 +71,8 @@ export interface SharedParts {
   readonly threads: ReasoningThreads | null;
   /** null: no provider of embeddings is configured. */
   readonly meaning: Meaning | null;
+  /** Looks at the logs of all of them. */
+  readonly watch: LogWatch;
 }
 
 /** What an engine is made of. */
@@ -78,6 +83,9 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   /** null: all is in memory. */
   readonly lock: FolderLock | null;
   readonly snapshotIntervalMs: number;
+  /** Visits what is due, and looks whether the clock was set: for all engines of a process. Absent: it is alone. */
+  readonly wheel?: TimerWheel;
+  readonly clockWatch?: ClockWatch;
   /** For how many days the log retains the past; absent: 0. */
   readonly historyDays?: number;
   /** null or absent: writes are not refused for want of memory. */
@@ -139,8 +147,6 @@ function notOwner(): EngineError {
   return noOwner('This node holds a copy, and another one stores the writes.');
 }
 
-/** Milliseconds between two looks at the clock. */
-const clockLookMs = 1000;
 /** Scheduled decay, which is final, waits this long after the clock was set: it may be put right again. */
 const decayWaitsMs = 3_600_000;
 const dayMs = 86_400_000;
@@ -203,7 +209,8 @@ export class EngineContext implements Writer {
   #erasedElsewhere: Promise<unknown> = Promise.resolve();
   /** Notices a clock that was set even if nobody asks. */
   readonly #correction: ClockCorrection;
-  readonly #clockTimer: ReturnType<typeof setInterval>;
+  readonly #clockVisits: Visited;
+  readonly #clockWatch: ClockWatch;
   readonly #words: IndexAtStart;
 
   constructor(parts: EngineParts) {
@@ -249,7 +256,8 @@ export class EngineContext implements Writer {
     const talliesOf = (database: DatabaseState): Tallies => this.live.talliesOf(database);
     const neededAfter = (): number => this.leader.neededAfter();
     const { pipeline } = this;
-    const asHost = { state, log, pipeline, talliesOf, pause, neededAfter, intervalMs, onWarn };
+    const { wheel = new TimerWheel(TICK_MS) } = parts;
+    const asHost = { state, log, pipeline, talliesOf, pause, neededAfter, intervalMs, wheel, onWarn };
     this.snapshots = new Snapshots(asHost);
     this.backups = new Backups(this.snapshots, log, () => clock.now());
     this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.snapshots.take() });
@@ -260,8 +268,9 @@ export class EngineContext implements Writer {
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
     this.tail = this.#tailOf(log.shared, pause);
     this.#correction = this.#correctionOf(parts);
-    this.#clockTimer = setInterval(() => this.#lookAtClock(), clockLookMs);
-    this.#clockTimer.unref();
+    this.#clockVisits = wheel.add(() => this.#lookAtClock());
+    this.#clockWatch = parts.clockWatch ?? new ClockWatch(clock, wheel);
+    this.#clockWatch.add(this.#lookAtClock);
     this.#words = new IndexAtStart({
       stores: () => Array.from(this.live.everyTenant(), ({ tenant }) => tenant.facts),
       memory: this.live.memory,
@@ -288,11 +297,12 @@ export class EngineContext implements Writer {
     return correction;
   }
 
-  /** Notices whether the clock was set, and corrects what depends on that. */
-  #lookAtClock(): void {
+  /** Notices whether the clock was set, and corrects what depends on that. Returns in how many ticks it is to be looked again. */
+  readonly #lookAtClock = (): number => {
     this.live.showTime();
     this.#correction.look();
-  }
+    return this.#correction.isDone ? MAX_TICKS : 1;
+  };
 
   get historyMs(): number {
     return (this.parts.historyDays ?? 0) * dayMs;
@@ -328,27 +338,38 @@ export class EngineContext implements Writer {
     const { state, log, onWarn, onBug } = this.parts;
     const { pipeline, live, snapshots } = this;
     const onReplaced = (): void => void this.past.forget();
-    shared.onDemoted = (refusal) => {
-      this.transactions.loseAll();
-      pipeline.refuseWaiting(refusal);
-    };
-    return new SharedTail({
+    const look = async () => [{ ...(await shared.look()), id: shared.log }];
+    const watch = this.parts.shared?.watch ?? watchLogs(look, { onWarn, onBug });
+    const tail = new SharedTail({
       state,
       log,
       shared,
+      watch,
       pipeline,
       live,
       snapshots,
       pause,
       memory: () => {
         const read = this.parts.memoryGauge?.read();
-        const { resident: usedBytes = null, residentMark: memoryBytes = null } = read ?? {};
+        if (read === undefined) return { usedBytes: null, memoryBytes: null };
+        const { used: usedBytes, allowed: memoryBytes } = nearestMark(read);
         return { usedBytes, memoryBytes };
       },
       onReplaced,
+      // What the last owner's clock did is corrected here, and snapshots are written here.
+      onTaken: () => {
+        this.#clockVisits.soon();
+        this.snapshots.changed();
+      },
       onWarn,
       onBug,
     });
+    shared.onDemoted = (refusal) => {
+      this.transactions.loseAll();
+      pipeline.refuseWaiting(refusal);
+      tail.demoted();
+    };
+    return tail;
   }
 
   #observer(memory: HighWaterMark): CommitObserver {
@@ -359,6 +380,7 @@ export class EngineContext implements Writer {
       },
       applied: (record, report) => {
         this.transactions.applied(record, report);
+        this.snapshots.changed();
         this.live.applied(record, report);
         this.violations.applied(record, report);
         if (this.tail?.role === 'copy') report.database.tenants.get(report.tenant ?? '')?.uses.gather();
@@ -728,7 +750,8 @@ export class EngineContext implements Writer {
    */
   async close(snapshotWithinMs = lastSnapshotMs): Promise<void> {
     if (this.live.isClosed) return;
-    clearInterval(this.#clockTimer);
+    this.#clockVisits.end();
+    this.#clockWatch.remove(this.#lookAtClock);
     this.transactions.close();
     await this.tail?.close();
     // First, so that no write is stored behind one that is refused because it cannot read any more.

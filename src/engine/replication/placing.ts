@@ -55,7 +55,9 @@ export class Placing {
     const isAwaited = (node: string): boolean =>
       now - (this.#goneSince.get(node) ?? Number.NEGATIVE_INFINITY) < this.#awaitedMs;
     const placed = placement(
-      logs.map((log) => ({ ...log, owner: log.isOwned ? log.owner : null })),
+      logs.map(({ id, bytes, owner, isOwned, placed: at, ready }) => {
+        return { id, bytes, owner: isOwned ? owner : null, placed: at, ready };
+      }),
       living,
       { copies: this.#copies, isAwaited },
     );

@@ -23,6 +23,7 @@ import type {
   SharedStore,
 } from '../log/shared-store.ts';
 import { StartupError } from '../log/startup-error.ts';
+import { type LogFollower, type LogsLook, LogWatch, type LogWatchHost } from './log-watch.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { operationVersion } from '../state/operation.ts';
 import type { State } from '../state/state.ts';
@@ -33,6 +34,8 @@ interface TailParts {
   readonly state: State;
   readonly log: Log;
   readonly shared: SharedStore;
+  /** Looks at the log, together with the others of the process. */
+  readonly watch: LogWatch;
   readonly pipeline: CommitPipeline;
   readonly live: LiveState;
   readonly snapshots: Snapshots;
@@ -41,17 +44,14 @@ interface TailParts {
   readonly memory: () => Pick<NodeReport, 'usedBytes' | 'memoryBytes'>;
   /** Called in the turn in which another state replaced the present one. */
   readonly onReplaced: () => void;
+  /** Called when this node has taken the log. */
+  readonly onTaken: () => void;
   /** Receives warnings for the operator, in plain language. */
   readonly onWarn: (message: string) => void;
   /** Receives internal errors: bugs. */
   readonly onBug: (error: unknown) => void;
 }
 
-/** Milliseconds between two looks: after something moved, and when nothing does. */
-const BUSY_MS = 50;
-const IDLE_MS = 250;
-/** After a look that failed, and while this node cannot read the log. */
-const FAILED_MS = 500;
 /** Between two looks whether a node has taken what it was given. */
 const GIVEN_LOOK_MS = 15;
 /** A strong read waits this long for the records that it must show. */
@@ -61,10 +61,20 @@ const READY_MS = 2000;
 /** A node that was given the log has this long to take it. */
 const TAKEN_MS = 3000;
 
-/** One wait for the next look to be applied. */
+/** One wait for a look to be applied. */
 interface Waiter {
+  /** Number of the last look that was sent before. */
+  readonly after: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** A watch over the logs that `look` shows. */
+export function watchLogs(
+  look: LogWatchHost['look'],
+  { onWarn, onBug }: Pick<TailParts, 'onWarn' | 'onBug'>,
+): LogWatch {
+  return new LogWatch({ look, onWarn, onFailed: (error) => followProblem(error, onBug) });
 }
 
 /** How a node gives a log to another one. */
@@ -76,27 +86,47 @@ export interface Giving {
 }
 
 /** Keeps the node's state up to date with the log, and its role with the leases. */
-export class SharedTail {
+export class SharedTail implements LogFollower {
   readonly #parts: TailParts;
-  #timer: ReturnType<typeof setTimeout> | null = null;
-  #running: Promise<void> | null = null;
   #isClosed = false;
   /** This node ends, and takes the log no more. */
   #isRetired = false;
-  /** What the last answered look saw. */
-  #seen: SharedPosition | null = null;
   /** When the look was sent whose records are all applied, by `performance.now`. */
   #freshAt = performance.now();
-  /** Why the log cannot be followed, in plain language; null: it can. */
+  /** Everything that any look has seen so far is applied. */
+  #isCurrent = false;
+  /** What this node stored when it was the owner may not be applied yet. */
+  #isUnsettled = false;
+  /** Number of the last look that was sent before this node had what it has read beside the looks: older ones do not show it. */
+  #settledAt = 0;
+  /** What another node told of the owner, and after which look. */
+  #heard: { readonly owner: string; readonly address: string; readonly lookedAt: number } | null = null;
+  /** Why what was seen could not be applied, in plain language; null: it could. */
   #problem: string | null = null;
-  /** Those who wait for a look that is sent from now on. */
+  /** Those who wait for a look to be applied that is sent after their call. */
   #waiters: Waiter[] = [];
 
   constructor(parts: TailParts) {
     this.#parts = parts;
-    parts.shared.report = () => ({ staleMs: this.staleMs, problem: this.#problem });
+    parts.shared.report = () => ({ staleMs: this.staleMs, problem: this.problem });
     parts.shared.memory = parts.memory;
-    this.#schedule(0);
+    parts.watch.follow(this);
+  }
+
+  get log(): number {
+    return this.#parts.shared.log;
+  }
+
+  get node(): string {
+    return this.#parts.shared.node;
+  }
+
+  /** Where the log is, as of the last look, or as another node has told since; null: there was none. */
+  get #seen(): SharedPosition | null {
+    const { watch } = this.#parts;
+    const seen = watch.position(this.log);
+    if (seen === null || this.#heard?.lookedAt !== watch.lookedAt) return seen;
+    return { ...seen, owner: this.#heard.owner, ownerAddress: this.#heard.address, isOwned: true };
   }
 
   get role(): SharedStore['role'] {
@@ -119,7 +149,7 @@ export class SharedTail {
       staleMs: this.staleMs,
       takes: shared.term,
       clockSkewMs: shared.clockSkewMs,
-      problem: this.#problem,
+      problem: this.problem,
     };
   }
 
@@ -133,7 +163,13 @@ export class SharedTail {
 
   /** The state lacks nothing that was stored so many milliseconds ago. */
   get staleMs(): number {
-    return Math.round(performance.now() - this.#freshAt);
+    const freshAt = this.#isCurrent ? this.#parts.watch.lookedAt : this.#freshAt;
+    return Math.round(performance.now() - freshAt);
+  }
+
+  /** Why the log cannot be followed, in plain language; null: it can. */
+  get problem(): string | null {
+    return this.#parts.watch.problem ?? this.#problem;
   }
 
   /**
@@ -145,6 +181,7 @@ export class SharedTail {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(noOwner('This node could not catch up in time.')), limitMs);
       this.#waiters.push({
+        after: this.#parts.watch.number,
         resolve: () => {
           clearTimeout(timer);
           resolve();
@@ -154,7 +191,7 @@ export class SharedTail {
           reject(error);
         },
       });
-      this.#schedule(0);
+      this.#parts.watch.ask(this);
     });
   }
 
@@ -163,17 +200,26 @@ export class SharedTail {
    * milliseconds until the owner's lease runs out, as of the last look that was answered.
    */
   async look(): Promise<number> {
-    await this.#running;
-    this.#schedule(0);
-    await this.#running;
+    const { watch } = this.#parts;
+    if (!this.#isClosed)
+      await new Promise<void>((resolve) => {
+        this.#waiters.push({ after: watch.number, resolve, reject: () => resolve() });
+        watch.ask(this);
+      });
     return this.#seen?.leaseMs ?? 0;
+  }
+
+  /** This node is no owner any more, though the log may not have moved. */
+  demoted(): void {
+    this.#isUnsettled = true;
+    this.#parts.watch.expect(this);
   }
 
   /** Another node says who the owner is, while this one cannot look: where requests go until a look tells. */
   heard({ owner, address }: { readonly owner: string; readonly address: string }): void {
-    const { shared } = this.#parts;
+    const { shared, watch } = this.#parts;
     if (this.#seen === null || shared.role === 'owner' || owner === shared.node) return;
-    this.#seen = { ...this.#seen, owner, ownerAddress: address, isOwned: true };
+    this.#heard = { owner, address, lookedAt: watch.lookedAt };
   }
 
   /** The nodes of the store. Rejects with NoOwner if the store cannot be asked. */
@@ -273,8 +319,11 @@ export class SharedTail {
     await Promise.race([told, wait(GIVEN_LOOK_MS)]);
     while (performance.now() < until) {
       const seen = await shared.look().catch(unasked);
-      this.#seen = seen;
-      if (seen.epoch > epoch) return true;
+      if (seen.epoch > epoch) {
+        const { owner, ownerAddress: address } = seen;
+        if (owner !== null && address !== null) this.heard({ owner, address });
+        return true;
+      }
       await wait(GIVEN_LOOK_MS);
     }
     return false;
@@ -283,76 +332,89 @@ export class SharedTail {
   /** Ends the looks; resolves when none runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#running;
+    await this.#parts.watch.leave(this);
     for (const { reject } of this.#waiters.splice(0)) reject(closing());
   }
 
-  #schedule(afterMs: number): void {
-    if (this.#isClosed || this.#running !== null) return;
-    if (afterMs === 0) {
-      if (this.#timer !== null) clearTimeout(this.#timer);
-      this.#begin();
-      return;
-    }
-    // Together with the tails of other logs, whose looks are one statement then.
-    const now = performance.now();
-    // While records come, the owner tells when to look; this is for what it could not tell.
-    const from = afterMs === BUSY_MS ? now + afterMs : now;
-    this.#timer = setTimeout(() => this.#begin(), Math.ceil(from / afterMs) * afterMs - now);
-    this.#timer.unref();
-  }
-
-  #begin(): void {
-    this.#timer = null;
-    const waiters = this.#waiters.splice(0);
-    this.#running = this.#step(waiters).then((nextMs) => {
-      this.#running = null;
-      // Who came while this look was under way waits for the next one.
-      this.#schedule(this.#waiters.length > 0 ? 0 : nextMs);
-    });
-  }
-
-  /** One look and what follows from it; resolves with the milliseconds until the next. Never rejects. */
-  async #step(waiters: readonly Waiter[]): Promise<number> {
+  /** Acts by what a look has seen; see `LogFollower`. */
+  async saw(seen: SharedPosition, look: LogsLook): Promise<boolean> {
+    if (this.#isCurrent) this.#freshAt = look.beforeAt;
+    this.#isCurrent = false;
     try {
-      const nextMs = await this.#looked();
-      if (waiters.length > 0 && this.role === 'owner') await this.#parts.log.confirm();
+      const isDone = await this.#followed(seen, look);
+      if (isDone === null) return false;
+      const isWaitedFor = this.#waiters.some(({ after }) => after < look.number);
+      if (isWaitedFor && this.role === 'owner') await this.#parts.log.confirm();
       if (this.#problem !== null) this.#parts.onWarn('This node follows the log again.');
       this.#problem = null;
-      for (const { resolve } of waiters) resolve();
-      return nextMs;
+      for (const { resolve } of this.#waitersOf(look.number)) resolve();
+      return isDone && this.#waiters.length === 0;
     } catch (error) {
-      const refusal = noOwner('PostgreSQL cannot be asked whether this answer is the latest.', error);
-      for (const { reject } of waiters) reject(refusal);
-      this.#failed(error);
-      return FAILED_MS;
+      this.unanswered(look.number, error);
+      const { onWarn, onBug } = this.#parts;
+      const problem = followProblem(error, onBug);
+      if (this.#problem === null) onWarn(`This node cannot follow the log: ${problem}`);
+      this.#problem = problem;
+      return false;
     }
   }
 
-  async #looked(): Promise<number> {
-    const { shared, log } = this.#parts;
-    const isOwner = shared.role === 'owner';
-    // What this node stored as the owner is applied first, so that the look shows it.
-    if (!isOwner) await log.settled();
-    const askedAt = performance.now();
-    const seen = await shared.look();
-    this.#seen = seen;
-    if (isOwner) {
-      if (seen.owner !== shared.node && shared.role === 'owner') await this.#noticeLoss();
-      if (shared.role !== 'owner') return this.#looked();
-      if (seen.owner === shared.node) this.#freshAt = askedAt;
-      return IDLE_MS;
+  unanswered(number: number, error: unknown): void {
+    const refusal = noOwner('PostgreSQL cannot be asked whether this answer is the latest.', error);
+    for (const { reject } of this.#waitersOf(number)) reject(refusal);
+    if (this.#waiters.length > 0) this.#parts.watch.ask(this);
+  }
+
+  /** Takes out those who wait for this look, or an earlier one. */
+  #waitersOf(number: number): Waiter[] {
+    const waiting = this.#waiters.filter(({ after }) => after < number);
+    this.#waiters = this.#waiters.filter(({ after }) => after >= number);
+    return waiting;
+  }
+
+  /**
+   * Applies what is stored, and takes the log if no living node has it. Resolves with true if nothing is left to do until it
+   * moves, with null if the look is too old to tell.
+   */
+  async #followed(seen: SharedPosition, { at, number }: LogsLook): Promise<boolean | null> {
+    const { shared, log, watch } = this.#parts;
+    if (shared.role === 'owner') {
+      if (seen.owner !== shared.node) await this.#noticeLoss();
+      if (shared.role === 'owner') return this.#applied(at, seen.owner === shared.node);
     }
-    const before = log.lastSequence;
-    if (!(await shared.continues(seen))) await this.#readAgain(seen);
+    if (await this.#isTooOld(number)) return null;
+    if (!(await shared.continues(seen))) {
+      await this.#readAgain(seen);
+      this.#settledAt = watch.number;
+    }
     await this.#catchUp(seen.lastSequence);
-    if (log.lastSequence >= seen.lastSequence) this.#freshAt = askedAt;
+    this.#applied(at, log.lastSequence >= seen.lastSequence);
     const isMine = seen.owner === shared.node;
-    if ((isMine || !seen.isOwned) && shared.trouble === null && (await this.#taken(seen))) return IDLE_MS;
-    if (log.lastSequence !== before) return BUSY_MS;
-    // When the lease runs out, unless it is renewed, this node tries to take the log.
-    return seen.isOwned ? Math.min(IDLE_MS, Math.ceil(seen.leaseMs) + 1) : IDLE_MS;
+    if (!isMine && seen.isOwned) return this.#isCurrent;
+    if (shared.trouble === null) await this.#take(seen);
+    this.#settledAt = watch.number;
+    // With the next look it is seen who has it.
+    return false;
+  }
+
+  /** What this node stored as the owner is applied first, and then it looks again, so that the look shows it. */
+  async #isTooOld(number: number): Promise<boolean> {
+    const { log, watch } = this.#parts;
+    if (this.#isUnsettled) {
+      await log.settled();
+      this.#isUnsettled = false;
+      this.#settledAt = watch.number;
+    }
+    if (number > this.#settledAt) return false;
+    watch.ask(this);
+    return true;
+  }
+
+  /** Everything that the look sent then has seen is applied, or not. */
+  #applied(at: number, isAll: boolean): boolean {
+    this.#isCurrent = isAll;
+    if (isAll) this.#freshAt = at;
+    return isAll;
   }
 
   /** Makes the owner a copy, if it is the owner no more. */
@@ -365,16 +427,16 @@ export class SharedTail {
     }
   }
 
-  async #taken(seen: SharedPosition): Promise<boolean> {
-    const { shared, onWarn } = this.#parts;
-    if (this.#isRetired) return false;
-    if (!(await shared.own(seen))) return false;
+  async #take(seen: SharedPosition): Promise<void> {
+    const { shared, onTaken, onWarn } = this.#parts;
+    if (this.#isRetired) return;
+    if (!(await shared.own(seen))) return;
+    onTaken();
     const isGiven = seen.owner === shared.node;
     const why = isGiven
       ? 'The log was given to this node'
       : 'The owner of the log is gone: this node has taken it';
     onWarn(`${why}, and writes go on here.`);
-    return true;
   }
 
   async #catchUp(through: number): Promise<void> {
@@ -444,16 +506,6 @@ export class SharedTail {
       onReplaced();
     });
   }
-
-  #failed(error: unknown): void {
-    const { onWarn, onBug } = this.#parts;
-    const isOfStore = error instanceof Error && error.name === 'StatementFailed';
-    const isKnown = isOfStore || error instanceof StartupError || error instanceof EngineError;
-    if (!isKnown) onBug(error);
-    const problem = isKnown ? error.message : "an internal error; see this service's log";
-    if (this.#problem === null) onWarn(`This node cannot follow the log: ${problem}`);
-    this.#problem = problem;
-  }
 }
 
 /** Why a node cannot be given the log, in plain language; null: it can. */
@@ -461,6 +513,14 @@ function unfit({ isAlive, staleMs, problem }: SharedNode): string | null {
   if (!isAlive) return 'it gives no sign of life';
   if (problem !== null) return `it cannot follow the log: ${problem}`;
   return staleMs > READY_MS ? `it is ${Math.round(staleMs / 1000)} s behind` : null;
+}
+
+/** Why a log cannot be followed, in plain language. An internal error is told besides. */
+function followProblem(error: unknown, onBug: (error: unknown) => void): string {
+  const isOfStore = error instanceof Error && error.name === 'StatementFailed';
+  if (isOfStore || error instanceof StartupError || error instanceof EngineError) return error.message;
+  onBug(error);
+  return "an internal error; see this service's log";
 }
 
 function notMoved(to: string, why: string): EngineError {

@@ -9,6 +9,8 @@ import type { ListedLog, ListedNode } from '../log/postgres-logs.ts';
 /** The logs and nodes of a store, as one node saw them. */
 export class StoreView {
   readonly #me: string;
+  #listed: readonly ListedLog[] = [];
+  #databases: readonly ListedLog[] = [];
   #logs: ReadonlyMap<string, ListedLog> = new Map();
   #nodes: ReadonlyMap<string, ListedNode> = new Map();
   /** When the look was sent, by `performance.now`. */
@@ -18,10 +20,25 @@ export class StoreView {
     this.#me = me;
   }
 
-  saw(logs: readonly ListedLog[], nodes: readonly ListedNode[], at: number): void {
-    this.#logs = new Map(logs.map((log) => [log.name, log]));
-    this.#nodes = new Map(nodes.map((node) => [node.id, node]));
+  /** True if a database is elsewhere, or to be elsewhere, than at the last look, or a node came or went. */
+  saw(logs: readonly ListedLog[], nodes: readonly ListedNode[], at: number): boolean {
     this.#at = at;
+    const before = this.#nodes;
+    this.#nodes = new Map(nodes.map((node) => [node.id, node]));
+    const hasMoved = this.#sawLogs(logs);
+    const isSameNodes = before.size === nodes.length && nodes.every((node) => isAsBefore(node, before));
+    return hasMoved || !isSameNodes;
+  }
+
+  #sawLogs(logs: readonly ListedLog[]): boolean {
+    if (logs === this.#listed) return false;
+    let hasMoved = logs.length !== this.#listed.length;
+    for (const [at, log] of logs.entries())
+      if (!hasMoved && log !== this.#listed[at]) hasMoved = !isAtSamePlace(log, this.#listed[at]);
+    this.#listed = logs;
+    this.#logs = new Map(logs.map((log) => [log.name, log]));
+    this.#databases = logs.filter((log) => !log.isEnded && log.name !== CATALOGUE && !isUnfinished(log));
+    return hasMoved;
   }
 
   /** Another node says who the owner of a database is, while this one cannot look. */
@@ -42,11 +59,9 @@ export class StoreView {
     return this.#nodes;
   }
 
-  /** The databases, without those that are being filled. */
-  get databases(): ListedLog[] {
-    return [...this.#logs.values()].filter(
-      (log) => !log.isEnded && log.name !== CATALOGUE && !isUnfinished(log),
-    );
+  /** The databases, without those that are being filled, by name. */
+  get databases(): readonly ListedLog[] {
+    return this.#databases;
   }
 
   /** The log of a database; null: there is none, or it has ended. */
@@ -148,6 +163,33 @@ export class StoreView {
   #isAlive(node: string): boolean {
     return this.#nodes.get(node)?.isAlive === true;
   }
+}
+
+/** True if nothing about where the database is, or is to be, differs. */
+function isAtSamePlace(one: ListedLog, other: ListedLog | undefined): boolean {
+  return (
+    one.id === other?.id &&
+    one.name === other.name &&
+    one.owner === other.owner &&
+    one.isEnded === other.isEnded &&
+    one.placed.join() === other.placed.join() &&
+    one.ready.join() === other.ready.join() &&
+    one.bytes === other.bytes &&
+    one.lastSequence > 0 === other.lastSequence > 0
+  );
+}
+
+function isAsBefore(
+  { id, isAlive, takesPart, isConsidered, address }: ListedNode,
+  before: ReadonlyMap<string, ListedNode>,
+): boolean {
+  const known = before.get(id);
+  return (
+    known?.isAlive === isAlive &&
+    known.takesPart === takesPart &&
+    known.isConsidered === isConsidered &&
+    known.address === address
+  );
 }
 
 /** True if the node has told that it has the database, or is its owner. */

@@ -1,4 +1,5 @@
 /** The replicating parts of an engine on given files: log, state and snapshots, to lead or to follow, without APIs. */
+import { TICK_MS, TimerWheel } from '../base/timer-wheel.ts';
 import { DerivedMemory } from '../session/derived-memory.ts';
 import type { ManualClock } from '../base/clock.ts';
 import { unshared } from '../base/scheduler.ts';
@@ -73,6 +74,7 @@ export async function openReplicating(
     pause,
     neededAfter: () => leader.neededAfter(),
     intervalMs: 1e9,
+    wheel: new TimerWheel(TICK_MS),
     onWarn: () => {},
   });
   const leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => snapshots.take() });

@@ -5,6 +5,7 @@
 import type { PostgresStoreOptions } from '../log/postgres-store.ts';
 import { PostgresStore } from '../log/postgres-store.ts';
 import { StatementFailed } from '../log/postgres-connection.ts';
+import type { ListedLog } from '../log/postgres-logs.ts';
 import type { ShelfNode } from '../open-shelf.ts';
 import type { Prng } from './prng.ts';
 import { SimulatedServer } from './simulated-log.ts';
@@ -102,26 +103,26 @@ export class SimulatedStore {
     };
   }
 
+  #list(): ListedLog[] {
+    return Array.from(this.logs.values(), ({ id, name, server }) => {
+      const { isEnded, placed, ready, bytes } = server;
+      return { ...server.look, id, name, isEnded, placed, ready, bytes };
+    });
+  }
+
   /** A node. While `gate` is pending, its statements do not reach the server. */
   node(id: string, gate: () => Promise<void>, options: PostgresStoreOptions): ShelfNode {
     this.living.add(id);
     this.nodes.add(id);
     const node = { id, trouble: null, clockSkewMs: 0, writesVersion: 99 };
+    const asBefore = sameIfEqual<readonly ListedLog[]>();
     return {
       id,
       logs: {
         look: () =>
           this.#rows.statement(gate, false, () => {
             this.looks++;
-            return Array.from(this.logs.values(), ({ id: number, name, server }) => ({
-              ...server.look,
-              id: number,
-              name,
-              isEnded: server.isEnded,
-              placed: server.placed,
-              ready: server.ready,
-              bytes: server.bytes,
-            }));
+            return asBefore(this.#list());
           }),
         ...this.#placement(gate),
         ensure: (name) => this.#rows.statement(gate, true, () => void this.#add(name)),
@@ -154,4 +155,14 @@ export class SimulatedStore {
       close: () => Promise.resolve(),
     };
   }
+}
+
+/** Returns the value of the call before in place of an equal one, as looks of a node do. */
+function sameIfEqual<Value>(): (value: Value) => Value {
+  let before: { readonly value: Value; readonly text: string } | null = null;
+  return (value) => {
+    const text = JSON.stringify(value);
+    if (before?.text !== text) before = { value, text };
+    return before.value;
+  };
 }
