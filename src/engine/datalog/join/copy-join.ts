@@ -1,8 +1,9 @@
 import { assert, present } from '../../base/assert.ts';
 import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
 import type { Tuples } from '../../store/tuples.ts';
-import { type Consumer, notify, phases, type RunPremise, type Support } from '../model/derived.ts';
+import type { Consumer } from '../model/derived.ts';
 import type { Reader } from '../model/reader.ts';
+import { ColumnSink } from './column-sink.ts';
 import { AggregateStep, DerivedDelta } from './derived-steps.ts';
 import { GroupCounts } from './group-counts.ts';
 import { type AtomShape, bindRow, type Machine, type MachineParts, type Step } from './machine.ts';
@@ -41,13 +42,10 @@ export class CopyJoin implements Consumer {
   readonly #isLosslessForRow: boolean;
   readonly #deltaTests: Tests;
   readonly #storedTests: Tests | null;
-  #matches = 0;
+  readonly #sink: ColumnSink;
   #isCopying = false;
-  /** The rows of the target, all of which are copies if it has `#copied` of them, from rows before `#through`. */
-  #rows: Tuples | null = null;
-  #copied = 0;
+  /** All copies so far are from rows before this. */
   #through = 0;
-  #isSole = false;
   /** The next row of the delta, and their end. */
   #at = 0;
   #to = 0;
@@ -62,6 +60,7 @@ export class CopyJoin implements Consumer {
     const [, second] = steps;
     this.#machine = machine;
     this.#parts = parts;
+    this.#sink = new ColumnSink(parts);
     this.#delta = delta;
     this.#stored = second instanceof StoredStep ? second : null;
     this.#aggregate = second instanceof AggregateStep ? second : null;
@@ -90,7 +89,7 @@ export class CopyJoin implements Consumer {
   }
 
   get matches(): number {
-    return this.#matches + this.#machine.matches;
+    return this.#sink.matches + this.#machine.matches;
   }
 
   get isIdle(): boolean {
@@ -105,9 +104,7 @@ export class CopyJoin implements Consumer {
   run(budget: number): number {
     if (!this.#isCopying) return this.#machine.run(budget);
     this.#parts.constants.work = 0;
-    const isOver = this.#copy();
-    if (isOver) this.#through = this.#to;
-    return isOver ? Math.max(1, budget) : 0;
+    return this.#copy() ? Math.max(1, budget) : 0;
   }
 
   #copy(): boolean {
@@ -126,9 +123,9 @@ export class CopyJoin implements Consumer {
       this.#whole = stored.whole;
       if (this.#whole === null) return false;
     }
-    if (this.#rows !== target.rows || from < this.#through) this.#copied = 0;
-    this.#rows = target.rows;
-    this.#isSole = this.#isLossless && target.rows.count === this.#copied;
+    this.#sink.begin(this.#isLossless, from >= this.#through);
+    // A join that is stopped begins with the same rows again.
+    this.#through = to;
     this.#at = from;
     this.#to = to;
     this.#isEntered = false;
@@ -169,11 +166,12 @@ export class CopyJoin implements Consumer {
           this.#at++;
           continue;
         }
-        this.#chain = whole.limit === 0 ? null : stored.indexOfWhole;
+        this.#chain = whole.limit === 0 ? null : stored.indexOfWhole(false);
         this.#cursor = 0;
         this.#isEntered = true;
-        this.#isSole ||= this.#isLosslessForRow && this.#parts.emission.target.rows.count === 0;
-        this.#isSole &&= this.#isLossless || this.#parts.emission.target.rows.count === 0;
+        const isEmpty = this.#parts.emission.target.rows.count === 0;
+        this.#sink.isDistinct ||= this.#isLosslessForRow && isEmpty;
+        this.#sink.isDistinct &&= this.#isLossless || isEmpty;
       }
       const tests = present(this.#storedTests, 'there is a stored atom');
       if (this.#chain !== null) {
@@ -229,7 +227,7 @@ export class CopyJoin implements Consumer {
     const facts = relation === null ? null : { support: null, selected, numbers: relation.number };
     const demanded = this.#delta.source.support;
     const row = demanded === null ? null : { support: demanded, row: this.#at };
-    this.#take(this.#head.map(valuesFor), selected.count, [row, facts]);
+    this.#sink.take(this.#head.map(valuesFor), selected.count, [row, facts]);
   }
 
   /** Rows of the delta, with the results for each. */
@@ -242,48 +240,11 @@ export class CopyJoin implements Consumer {
     };
     const { support } = this.#delta.source;
     const by = support === null ? null : { support, selected, numbers: null };
-    this.#take(this.#head.map(valuesFor), selected.count, [by]);
+    this.#sink.take(this.#head.map(valuesFor), selected.count, [by]);
   }
 
   #constant(from: HeadColumn): number {
     return from.kind === 'constant' ? (this.#machine.registers[from.register] as number) : 0;
-  }
-
-  /** Adds the rows to the target, and justifies those that are new. */
-  #take(columns: readonly Int32Array[], count: number, by: readonly (JustifiedBy | null)[]): void {
-    if (count === 0) return;
-    this.#matches += count;
-    const { target, tally } = this.#parts.emission;
-    const { rows, support } = target;
-    const first = rows.count;
-    const added = this.#isSole || support === null ? null : new Int32Array(count);
-    if (this.#isSole) {
-      rows.appendDistinct(columns, 0, count);
-      this.#copied += count;
-    } else this.#insert(columns, count, added);
-    const fresh = rows.count - first;
-    if (fresh === 0) return;
-    this.#parts.work.add(target, phases.join);
-    if (tally !== null) tally.fired += fresh;
-    if (support === null) return;
-    const premises = by
-      .filter((each) => each !== null)
-      .map((each) => premiseOf(each, added?.subarray(0, fresh) ?? null));
-    this.#parts.justifications.justifyNew(support, first, premises);
-    notify(this.#parts.work, support);
-  }
-
-  /** `added` gets the numbers of the new ones. */
-  #insert(columns: readonly Int32Array[], count: number, added: Int32Array | null): void {
-    const { rows } = this.#parts.emission.target;
-    const { batch } = this.#parts;
-    let fresh = 0;
-    for (let at = 0; at < count; ) {
-      at = batch.takeColumns(columns, at, count);
-      batch.insertInto(rows, columns.length + 1);
-      if (added !== null) fresh = batch.newOnes(added, fresh, columns.length);
-      batch.count = 0;
-    }
   }
 
   /** One conclusion at most for each row: what the aggregate over its group is. */
@@ -327,33 +288,8 @@ export class CopyJoin implements Consumer {
   }
 }
 
-/** What justifies rows: one row of a relation; or those that were selected, as rows of a relation or of facts with these numbers. */
-type JustifiedBy =
-  | { readonly support: Support; readonly row: number }
-  | { readonly support: Support | null; readonly selected: Selected; readonly numbers: Int32Array | null };
-
-/** The premise of the new rows: those selected at these indexes, or all. */
-function premiseOf(by: JustifiedBy, added: Int32Array | null): RunPremise {
-  const { support } = by;
-  const epoch = support?.epoch ?? 0;
-  if ('row' in by) return { support, epoch, numbers: by.row };
-  const { selected, numbers } = by;
-  if (added === null && selected.rows === null && numbers === null)
-    return { support, epoch, numbers: { at: selected.first } };
-  const rows =
-    added === null ? selected : { first: 0, rows: selectedAt(selected, added), count: added.length };
-  const of = numbers === null ? (rows.rows as Int32Array).slice(0, rows.count) : valuesOf(numbers, rows);
-  return { support, epoch, numbers: numbers !== null && rows.rows === null ? of.slice() : of };
-}
-
-function selectedAt({ first, rows }: Selected, indexes: Int32Array): Int32Array {
-  return rows === null
-    ? indexes.map((index) => first + index)
-    : valuesOf(rows, { first: 0, rows: indexes, count: indexes.length });
-}
-
 /** What a row of an atom must have, beside being alive. */
-interface Tests {
+export interface Tests {
   readonly equal: readonly { readonly position: number; readonly register: number }[];
   readonly same: readonly (readonly [number, number])[];
 }
@@ -364,7 +300,8 @@ function filled(count: number, value: number): Int32Array {
   return new Int32Array(count).fill(value);
 }
 
-function testsOf(shape: AtomShape): Tests {
+/** The tests of an atom's rows. */
+export function testsOf(shape: AtomShape): Tests {
   const { keyPositions, keyRegisters, bindPositions, bindRegisters, samePositions, sameRegisters } = shape;
   return {
     equal: keyPositions.map((position, at) => ({ position, register: keyRegisters[at] as number })),
@@ -376,7 +313,7 @@ function testsOf(shape: AtomShape): Tests {
 }
 
 /** True if the head has every value of the atom that is not known before. */
-function keepsAll(shape: AtomShape, arity: number, head: readonly number[]): boolean {
+export function keepsAll(shape: AtomShape, arity: number, head: readonly number[]): boolean {
   const { keyPositions, bindPositions, bindRegisters, samePositions } = shape;
   if (keyPositions.length + bindPositions.length + samePositions.length < arity) return false;
   return bindRegisters.every((register) => head.includes(register));
@@ -403,7 +340,8 @@ function headOf(
   });
 }
 
-function rowsOf({ columns, count, dead }: Tuples): WholeRows {
+/** The rows of a set, as columns. */
+export function rowsOf({ columns, count, dead }: Tuples): WholeRows {
   return { ...noRows, columns, limit: count, dead };
 }
 
