@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { souffleProgram } from './contestants/souffle.ts';
 import {
+  aggregate,
   corollaryRule,
   count,
   fitsN3,
@@ -37,6 +38,14 @@ test('prints a count with the same meaning in every language that has it', () =>
   expect(prologRule(reaches)).toBe('reaches(X, N) :- node(X), aggregate_all(count, tc(X, Y), N).');
   expect(gringoRule(reaches)).toBe('reaches(X, N) :- node(X), N = #count { Y : tc(X, Y) }.');
   expect(souffleRule(reaches)).toBe('reaches(x, n) :- node(x), n = count : { tc(x, y) }.');
+});
+
+test('prints a sum with the same meaning in every language that has it', () => {
+  const sold = rule(['sold', '?k', '?n'], aggregate('sum', '?n', ['?v', '?x'], ['sale', '?x', '?k', '?v']));
+  expect(corollaryRule(sold)).toBe('sold(?k, ?n) :- ?n = sum { ?v, ?x : sale(?x, ?k, ?v) }');
+  expect(prologRule(sold)).toBe('sold(K, N) :- aggregate_all(sum(V), sale(X, K, V), N).');
+  expect(gringoRule(sold)).toBe('sold(K, N) :- N = #sum { V, X : sale(X, K, V) }.');
+  expect(souffleRule(sold)).toBe('sold(k, n) :- n = sum to_number(v) : { sale(x, k, v) }.');
 });
 
 test('keeps constants unchanged, except for Soufflé, which reads them as variables without quotes', () => {

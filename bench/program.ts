@@ -1,9 +1,9 @@
 /**
  * The small language in which workloads are written: rules over predicates of any arity, with default negation and
- * counting.
+ * aggregates.
  *
  * A workload is written once; every contestant gets it in its own language through the printers here, so that no
- * contestant gets a better-written program by accident. Constants are lower-case words of letters, digits and `_`,
+ * contestant gets a better-written program by accident. Constants are lower-case words of letters, digits and `_`, or integers,
  * which need no quotes in any of the languages except Soufflé's. Only SQL is written by hand, with the workload.
  */
 
@@ -15,14 +15,18 @@ export interface Negation {
   readonly not: BenchAtom;
 }
 
-/** `result` is the number of distinct values of `over` in matches of the atom. */
-export interface Count {
+/**
+ * `result` is the number of matches of the atom, or what its name says of the first variables of `over`, which are numbers. The
+ * matches differ in `over`.
+ */
+export interface Aggregate {
+  readonly name: 'count' | 'sum' | 'max';
   readonly result: string;
-  readonly over: string;
+  readonly over: readonly string[];
   readonly of: BenchAtom;
 }
 
-export type BenchLiteral = BenchAtom | Negation | Count;
+export type BenchLiteral = BenchAtom | Negation | Aggregate;
 
 export interface BenchRule {
   readonly head: BenchAtom;
@@ -37,13 +41,21 @@ export function rule(head: BenchAtom, ...body: BenchLiteral[]): BenchRule {
 export const not = (...atom: BenchAtom): Negation => ({ not: atom });
 
 /** `count('?n', '?y', ['tc', '?x', '?y'])` */
-export const count = (result: string, over: string, of: BenchAtom): Count => ({ result, over, of });
+export const count = (result: string, over: string, of: BenchAtom): Aggregate =>
+  aggregate('count', result, [over], of);
+/** `aggregate('sum', '?n', ['?v', '?x'], ['sale', '?x', '?k', '?v'])` */
+export const aggregate = (
+  name: Aggregate['name'],
+  result: string,
+  over: readonly string[],
+  of: BenchAtom,
+): Aggregate => ({ name, result, over, of });
 
-/** How one language writes a term, a negated atom, a count, and the parts around a rule. */
+/** How one language writes a term, a negated atom, an aggregate, and the parts around a rule. */
 interface Language {
   term(text: string): string;
   not(atom: string): string;
-  count(result: string, over: string, of: string): string;
+  aggregate(name: Aggregate['name'], result: string, over: readonly string[], of: string): string;
   readonly end: string;
 }
 
@@ -55,28 +67,30 @@ const capital = (term: string): string => (isVariable(term) ? term.slice(1).toUp
 const corollary: Language = {
   term: (text) => text,
   not: (atom) => `not ${atom}`,
-  count: (result, over, of) => `${result} = count { ${over} : ${of} }`,
+  aggregate: (name, result, over, of) => `${result} = ${name} { ${over.join(', ')} : ${of} }`,
   end: '',
 };
 
 const prolog: Language = {
   term: capital,
   not: (atom) => `\\+ ${atom}`,
-  count: (result, _, of) => `aggregate_all(count, ${of}, ${result})`,
+  aggregate: (name, result, [value], of) =>
+    `aggregate_all(${name === 'count' ? name : `${name}(${value})`}, ${of}, ${result})`,
   end: '.',
 };
 
 const answerSets: Language = {
   term: capital,
   not: (atom) => `not ${atom}`,
-  count: (result, over, of) => `${result} = #count { ${over} : ${of} }`,
+  aggregate: (name, result, over, of) => `${result} = #${name} { ${over.join(', ')} : ${of} }`,
   end: '.',
 };
 
 const souffle: Language = {
   term: (term) => (isVariable(term) ? term.slice(1) : `"${term}"`),
   not: (atom) => `!${atom}`,
-  count: (result, _, of) => `${result} = count : { ${of} }`,
+  aggregate: (name, result, [value], of) =>
+    `${result} = ${name === 'count' ? name : `${name} to_number(${value})`} : { ${of} }`,
   end: '.',
 };
 
@@ -87,8 +101,9 @@ function printAtom([predicate, ...args]: BenchAtom, language: Language): string 
 function printLiteral(literal: BenchLiteral, language: Language): string {
   if ('not' in literal) return language.not(printAtom(literal.not, language));
   if (!('of' in literal)) return printAtom(literal, language);
-  const { result, over, of } = literal;
-  return language.count(language.term(result), language.term(over), printAtom(of, language));
+  const { name, result, over, of } = literal;
+  const variables = over.map((term) => language.term(term));
+  return language.aggregate(name, language.term(result), variables, printAtom(of, language));
 }
 
 function printRule({ head, body }: BenchRule, language: Language): string {

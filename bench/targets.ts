@@ -71,6 +71,8 @@ const rest = [
   'unreached',
   'reach-counts',
   'group-counts',
+  'group-sum',
+  'group-max',
 ];
 
 /** Joins, rule sets and programs in the shapes that others use. */

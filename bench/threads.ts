@@ -1,11 +1,12 @@
 /**
- * What questions cost that move to a reasoning thread: `npm run bench -- threads`, after npm run build.
+ * What questions cost that move to a reasoning thread: `npm run bench -- threads [--long]`, after npm run build.
  *
  * Services with 0, 1 and 2 threads, asked in turns so that all meet the same machine. Each tenant asks who is reached from a node
  * of a graph, in graphs of several sizes: a first time, when nothing is known of the question, a second time, when a thread may have
  * its facts, and then from other nodes. Then two tenants ask at once what they asked one after the other. Elapsed time as a client
  * sees it, in milliseconds; the memory is what the process holds. Each figure is held against the
- * target: see `isMet`.
+ * target: see `isMet`. With `--long` only first questions of seconds, each of a tenant of its own: pairs of nodes that walks of some length
+ * join, over two graphs, whose facts the thread has soon, and after a second or so.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -32,6 +33,10 @@ const mayTakeMore = 20;
 const noiseMs = 2;
 const mayTakeTimes = 1.05;
 const pairs = 5;
+/** Of first questions that take seconds: edges of the graph, lengths of walks, and how often each is asked. */
+const longSizes = [4000, 200_000];
+const walks: Readonly<Record<number, readonly number[]>> = { 4000: [9, 10, 11], 200_000: [4, 5, 6] };
+const longTurns = Number(process.env['LONG_TURNS'] ?? 3);
 
 function call(
   server: Server,
@@ -55,8 +60,8 @@ function call(
 }
 
 /** A ring, so that every node is reached, with as many chords. */
-function* edges(): Generator<string> {
-  for (const size of sizes) {
+function* edges(graphs = sizes): Generator<string> {
+  for (const size of graphs) {
     const prng = new Prng(size);
     const nodes = size / 2;
     let lines = '';
@@ -96,6 +101,46 @@ async function asked(server: Server, tenant: string, size: number, node: number)
   return performance.now() - before;
 }
 
+/** The first question about walks of a tenant of its own, in milliseconds. */
+async function askedFirst(server: Server, size: number, length: number, turn: number): Promise<number> {
+  const tenant = `walk${size}-${length}-${turn}`;
+  await call(server, tenant, '/import', edges([size]));
+  await sleep(1000);
+  const before = performance.now();
+  const predicate = `walk${size}of${length}`;
+  const limits = { limit: 10, timeoutMs: 120_000, maxDerivations: 100_000_000 };
+  await call(server, tenant, '/ask', JSON.stringify({ predicate, args: ['?from', '?to'], ...limits }));
+  return performance.now() - before;
+}
+
+async function teachWalks(server: Server): Promise<void> {
+  for (const size of longSizes)
+    for (const length of walks[size] ?? []) {
+      const steps = Array.from({ length }, (_, at) => `edge${size}(?n${at}, ?n${at + 1})`);
+      const text = `walk${size}of${length}(?n0, ?n${length}) :- ${steps.join(', ')}`;
+      await call(server, 'default', '/teach', JSON.stringify({ text }));
+    }
+}
+
+/** First questions that take seconds, on each server in turns. */
+async function compareLong(): Promise<void> {
+  for (const server of servers) await teachWalks(server);
+  for (const size of longSizes)
+    for (const length of walks[size] ?? []) {
+      const times = servers.map((): number[] => []);
+      for (let turn = 0; turn < longTurns; turn++)
+        for (let at = 0; at < servers.length; at++) {
+          const which = (at + turn) % servers.length;
+          times[which]?.push(await askedFirst(servers[which] as Server, size, length, turn));
+        }
+      const [without = Number.NaN, ...moved] = times.map(median);
+      const shown = moved.map((ms) => `${ms.toFixed(0)} (${(ms / without).toFixed(2)} times)`);
+      console.log(
+        `${size} edges, walks of ${length}, first: ${without.toFixed(0)} ms without, ${shown.join(', ')} with ${times.length - 1} threads; load ${loadavg()[0]?.toFixed(1)}`,
+      );
+    }
+}
+
 /** Whether a question takes no longer than it may, given what it takes without threads. */
 function isMet(ms: number, without: number): boolean {
   const most = without < short || without > long ? mayTakeTimes * without : without + mayTakeMore;
@@ -111,19 +156,8 @@ function mebibytes({ pid }: Server): number {
   return Number(kibibytes) / 1024;
 }
 
-const bundles = dirname(fileURLToPath(import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'corollary-threads-'));
-const servers: Server[] = [];
-try {
-  for (const threads of [0, 1, 2]) {
-    const program = builtService(`threads-${threads}`, bundles, join(folder, `${threads}`), 'never');
-    const environment = {
-      ...program.environment,
-      REASONING_THREADS: `${threads}`,
-      RATE_LIMIT_PER_MINUTE: '1000000',
-    };
-    servers.push(await startServer({ ...program, environment }, folder));
-  }
+/** Questions about graphs of every size, on each server in turns; then those of two tenants at once. */
+async function compareSizes(): Promise<void> {
   for (const server of servers) await load(server);
   await sleep(2000);
   console.log(
@@ -171,6 +205,23 @@ try {
       `two tenants at once over one after the other, ${threads} threads: ${median(ratios).toFixed(2)} (${ratios.map((each) => each.toFixed(2)).join(', ')})`,
     );
   }
+}
+
+const bundles = dirname(fileURLToPath(import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'corollary-threads-'));
+const servers: Server[] = [];
+const isLong = process.argv.includes('--long');
+try {
+  for (const threads of isLong ? [0, 1] : [0, 1, 2]) {
+    const program = builtService(`threads-${threads}`, bundles, join(folder, `${threads}`), 'never');
+    const environment = {
+      ...program.environment,
+      REASONING_THREADS: `${threads}`,
+      RATE_LIMIT_PER_MINUTE: '1000000',
+    };
+    servers.push(await startServer({ ...program, environment }, folder));
+  }
+  await (isLong ? compareLong() : compareSizes());
 } finally {
   for (const server of servers) await server.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -68,7 +68,8 @@ test('a million facts: the progress is seen before the workbench, and goes when 
   expect(count).toBe(1_000_000);
 });
 
-test('the progress can be left: the program ends, and the folder opens again', async () => {
+// desktop-start.spec.ts shows it with a stand-in of Electron.
+test('the progress can be left: the program ends, and the folder opens again', { tag: '@long' }, async () => {
   const folder = await largeFolder();
   app = await desktop.launch({ environment: { STORAGE_DIR: folder } });
   const progress = await app.firstWindow();

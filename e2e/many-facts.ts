@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './root.ts';
 
@@ -9,24 +10,25 @@ const batch = 100_000;
 
 /** Stores that many facts `edge(a, b)` in a folder by the built service, which ends with a snapshot. */
 export async function fillWithFacts(folder: string, count: number): Promise<void> {
-  const port = await freePort();
+  const endpoint = join(folder, '..', `endpoint-${randomUUID()}.json`);
   const service = spawn(process.execPath, [program], {
     env: {
       ...process.env,
       STORAGE_DIR: folder,
-      PORT: String(port),
+      PORT: '0',
       HOST: '127.0.0.1',
       WARM_UP: 'false',
-      COROLLARY_ENDPOINT_FILE: join(folder, '..', `endpoint-${port}.json`),
+      COROLLARY_ENDPOINT_FILE: endpoint,
     },
     stdio: 'ignore',
   });
   const ended = once(service, 'exit');
-  const url = `http://127.0.0.1:${port}`;
-  while (!(await isReady(url))) {
+  // It is written once the service is ready.
+  while (!existsSync(endpoint)) {
     if (service.exitCode !== null) throw new Error(`the service ended with ${service.exitCode}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  const { url } = JSON.parse(readFileSync(endpoint, 'utf8')) as { url: string };
   for (let from = 0; from < count; from += batch) {
     const lines = Array.from({ length: Math.min(batch, count - from) }, (_, index) => {
       const number = from + index;
@@ -42,23 +44,4 @@ export async function fillWithFacts(folder: string, count: number): Promise<void
   }
   service.kill('SIGTERM');
   await ended;
-}
-
-async function isReady(url: string): Promise<boolean> {
-  try {
-    return (await fetch(`${url}/health/ready`)).ok;
-  } catch {
-    return false;
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

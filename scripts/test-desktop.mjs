@@ -39,6 +39,7 @@ await runCommand(async () => {
           ...process.env,
           ...display.environment,
           DESKTOP_KEYS: '1',
+          LONG: '1',
           PLAYWRIGHT_JSON_OUTPUT_FILE: report,
         },
         show: true,

@@ -15,6 +15,10 @@ export interface Interrupted {
   readonly storedMs: number;
   /** Until the last of the writers had a write stored and answered. */
   readonly allMs: number;
+  /** The longest time between two answers of one writer; without the one that is connected to a node that is stopped. */
+  readonly gapMs: number;
+  /** How long the command took that asks for a move; 0: there was none. */
+  readonly commandMs: number;
 }
 
 const writerCount = 3;
@@ -26,6 +30,8 @@ class Writers {
   #isOver = false;
   /** When each writer got its latest answer, by `performance.now`. */
   readonly #answeredAt: number[] = [];
+  /** The longest time between two answers of each writer since `watch`. */
+  #gaps: number[] = [];
   readonly #running: Promise<void>[] = [];
 
   constructor({ nodes }: Cluster) {
@@ -47,8 +53,10 @@ class Writers {
         predicate: 'interrupted',
         args: [`w${at}`, `${process.hrtime.bigint()}-${number}`],
       });
-      this.#answeredAt[at] = performance.now();
-      await pause(20);
+      const now = performance.now();
+      this.#gaps[at] = Math.max(this.#gaps[at] ?? 0, now - (this.#answeredAt[at] ?? now));
+      this.#answeredAt[at] = now;
+      await pause(1);
     }
   }
 
@@ -60,6 +68,16 @@ class Writers {
         return Math.max(...later.toSorted((one, other) => one - other).slice(0, count));
       await Promise.race([pause(2), ...this.#running]);
     }
+  }
+
+  /** Forgets the times between answers until now. */
+  watch(): void {
+    this.#gaps = [];
+  }
+
+  /** The longest time between two answers of one of these many writers. */
+  longestGap(count: number): number {
+    return this.#gaps.toSorted((one, other) => one - other)[count - 1] ?? Number.NaN;
   }
 
   async end(): Promise<void> {
@@ -76,43 +94,49 @@ export async function interrupt(cluster: Cluster, what: Interruption): Promise<I
     await pause(500 + Math.random() * 500);
     const owner = await cluster.owner();
     const other = (owner + 1) % cluster.nodes.length;
+    writers.watch();
     const at = performance.now();
-    const restore = await begin(cluster, what, owner, other);
+    const { restore, commandMs } = await begin(cluster, what, owner, other);
     // A write that was under way may be answered from before.
     const takenMs = (await takenAt(cluster, other, owner)) - at;
     const stored = await writers.answered(at + takenMs, 1);
-    const all = await writers.answered(at + takenMs, what === 'stopped' ? writerCount - 1 : writerCount);
+    const counted = what === 'stopped' ? writerCount - 1 : writerCount;
+    const all = await writers.answered(at + takenMs, counted);
+    const gapMs = writers.longestGap(counted);
     await restore();
     await writers.answered(at + takenMs, writerCount);
-    return { takenMs, storedMs: stored - at, allMs: all - at };
+    return { takenMs, storedMs: stored - at, allMs: all - at, gapMs, commandMs };
   } finally {
     await writers.end();
   }
 }
 
-async function begin(
-  cluster: Cluster,
-  what: Interruption,
-  owner: number,
-  other: number,
-): Promise<() => Promise<void>> {
+/** What undoes it, and how long the command for it took. */
+interface Begun {
+  readonly restore: () => Promise<void>;
+  readonly commandMs: number;
+}
+
+async function begin(cluster: Cluster, what: Interruption, owner: number, other: number): Promise<Begun> {
   const node = cluster.node(owner);
+  const begun = (restore: () => Promise<void>): Begun => ({ restore, commandMs: 0 });
   switch (what) {
     case 'killed':
       node.signal('SIGKILL');
-      return () => cluster.restart(owner);
+      return begun(() => cluster.restart(owner));
     case 'stopped':
       node.signal('SIGSTOP');
-      return async () => node.signal('SIGCONT');
+      return begun(async () => node.signal('SIGCONT'));
     case 'ended':
       node.signal('SIGTERM');
-      return () => cluster.restart(owner);
+      return begun(() => cluster.restart(owner));
     case 'moved': {
       const to = (await cluster.list(owner)).nodes.find(
         ({ address }) => address === cluster.node(other).address,
       );
+      const startedAt = performance.now();
       await must(node.address, { path: '/admin/nodes/move', body: { to: to?.id, database: 'default' } });
-      return async () => {};
+      return { restore: async () => {}, commandMs: performance.now() - startedAt };
     }
   }
 }

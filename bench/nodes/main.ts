@@ -18,6 +18,7 @@ import { copyLag, largeWrites, prepareReads, reads, smallWrites, strongReads } f
 const help = `npm run bench -- nodes [options]     (after npm run build; PostgreSQL must be installed)
   --seconds N           length of a measurement (5)
   --rounds N            interruptions of each kind (5)
+  --interruptions       these alone
   --output FILE         write the table there too, as Markdown
   --help`;
 
@@ -41,11 +42,13 @@ async function interrupted(cluster: Cluster, what: Interruption, rounds: number)
     const sorted = all.map(pick).toSorted((one, other) => one - other);
     return `${Math.round(sorted[0] ?? 0)} to ${ms(sorted.at(-1) ?? 0)}`;
   };
-  const measured = `taken after ${between(({ takenMs }) => takenMs)}, next write ${between(({ storedMs }) => storedMs)}, the last of three writers ${between(({ allMs }) => allMs)}`;
+  const command = what === 'moved' ? `the command took ${between(({ commandMs }) => commandMs)}, ` : '';
+  const measured = `${command}taken after ${between(({ takenMs }) => takenMs)}, next write ${between(({ storedMs }) => storedMs)}, the last of three writers ${between(({ allMs }) => allMs)}; longest gap between two answers of a writer ${between(({ gapMs }) => gapMs)}`;
+  const isPlanned = what === 'moved' || what === 'ended';
   return [
     `the owner is ${interruptions[what]}, ${rounds} times`,
     measured,
-    what === 'moved' ? '200 ms' : '4 s',
+    isPlanned ? 'a gap of 200 ms' : '4 s',
   ];
 }
 
@@ -91,12 +94,10 @@ function startAlone(folder: string, at: number): Promise<Server> {
   return startServer(builtService(`alone ${at}`, here, own, 'always'), own);
 }
 
-async function measured(cluster: Cluster, folder: string, seconds: number, rounds: number): Promise<Row[]> {
-  const rows: Row[] = [];
-  const add = (...row: Row): void => {
-    rows.push(row);
-    console.log(`${row.join(' | ')} (load ${figure(loadavg()[0] ?? 0)})`);
-  };
+/** Is told each row when it is measured. */
+type Add = (...row: Row) => void;
+
+async function addTraffic(cluster: Cluster, folder: string, seconds: number, add: Add): Promise<void> {
   for (const at of [await cluster.owner(), (await cluster.owner()) === 0 ? 1 : 0]) {
     const { perSecond, p50, p99, ownerMicros, serverMicros } = await smallWrites(cluster, at, seconds);
     const where = at === (await cluster.owner()) ? 'the owner' : 'a copy';
@@ -130,15 +131,18 @@ async function measured(cluster: Cluster, folder: string, seconds: number, round
     'a round trip, 0.3 ms of CPU',
   );
   for (const row of await readRows(cluster, folder, seconds)) add(...row);
-  for (const what of rounds === 0 ? [] : (['killed', 'stopped', 'ended', 'moved'] as const))
+}
+
+async function addInterruptions(cluster: Cluster, rounds: number, add: Add): Promise<void> {
+  for (const what of rounds === 0 ? [] : (['moved', 'ended', 'killed', 'stopped'] as const))
     add(...(await interrupted(cluster, what, rounds)));
-  return rows;
 }
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '5' },
+    interruptions: { type: 'boolean', default: false },
     output: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -150,7 +154,13 @@ else {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-bench-'));
   const cluster = await Cluster.start(here, folder, 3);
   try {
-    const rows = await measured(cluster, folder, Number(values.seconds), Number(values.rounds));
+    const rows: Row[] = [];
+    const add: Add = (...row) => {
+      rows.push(row);
+      console.log(`${row.join(' | ')} (load ${figure(loadavg()[0] ?? 0)})`);
+    };
+    if (!values.interruptions) await addTraffic(cluster, folder, Number(values.seconds), add);
+    await addInterruptions(cluster, Number(values.rounds), add);
     const text = table(['what', 'measured', 'wanted'], rows);
     console.log(`\n${text}`);
     if (values.output !== undefined) writeFileSync(values.output, `${text}\n`);

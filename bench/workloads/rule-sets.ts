@@ -1,6 +1,7 @@
 /** Many rules: mutual recursion, negation in layers, aggregates, a university, packages, ten thousand rules. */
 import { acyclic, cycle, packages, randomGraph, type Row, skewedPairs } from '../graphs.ts';
-import { type BenchRule, count, not, rule } from '../program.ts';
+import { Prng } from '../../src/engine/testing/prng.ts';
+import { type Aggregate, aggregate, type BenchRule, count, not, rule } from '../program.ts';
 import { university, universityRules, universitySql } from './university.ts';
 import { closureLeft, closureLeftSql, randomEdges } from './closures.ts';
 import { coldQuestion, type Size, type Sql, type Workload } from './workload.ts';
@@ -117,6 +118,36 @@ const overClosures: readonly Workload[] = [
   },
 ];
 
+/** Sales with a number each: an aggregate of the numbers for each key. */
+const overSales = (name: Aggregate['name'], title: string): Workload => ({
+  ...coldQuestion,
+  name: `group-${name}`,
+  title: `an aggregate over facts: ${title} of each key`,
+  rules: [
+    rule(['key', '?k'], ['sale', '?_', '?k', '?_']),
+    rule(
+      ['share', '?k', '?n'],
+      ['key', '?k'],
+      aggregate(name, '?n', ['?v', '?x'], ['sale', '?x', '?k', '?v']),
+    ),
+  ],
+  goal: ['share', '?k', '?n'],
+  sql: {
+    with: `share(k, n) AS (SELECT y, ${name}(CAST(z AS BIGINT)) FROM sale GROUP BY y)`,
+    // Read, or no database works it out.
+    from: 'share WHERE n >= 0',
+    indexes: ['sale(y, z)'],
+  },
+  build: (size) => {
+    const pairs = { tiny: 200, small: 10_000, full: 100_000 }[size];
+    const prng = new Prng(113);
+    const rows = skewedPairs('a', pairs / 5, pairs, 0.8, 89).map(
+      ([x, key]): Row => [x, key, String(prng.below(100_000))],
+    );
+    return [{ name: 'sale', rows, columns: ['x', 'y', 'z'] }];
+  },
+});
+
 const perChain = 100;
 const ruleCounts = { tiny: 100, small: 1_000, full: 10_000 };
 
@@ -208,6 +239,8 @@ export const ruleSets: readonly Workload[] = [
     },
   },
   ...overClosures,
+  overSales('sum', 'the sum'),
+  overSales('max', 'the greatest value'),
   {
     ...coldQuestion,
     name: 'many-rules',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as requestOf } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   type OperationName,
   type OperationOutput,
@@ -10,6 +10,7 @@ import {
 import { type ServiceUnderTest, startServiceUnderTest } from '../../src/main/testing/service-under-test.ts';
 import { type Client, createClient } from './client.ts';
 import { CorollaryError } from './failure.ts';
+import type { Upload } from './options.ts';
 import type { Operations } from './types.ts';
 
 /** Names of operations whose types do not match; `never` if all do. */
@@ -163,6 +164,67 @@ describe('streams', () => {
   async function fetchText(path: string): Promise<string> {
     return (await fetch(service.address + path, { headers: { 'X-API-Key': 'right' } })).text();
   }
+});
+
+describe('an import that breaks off after its first line', () => {
+  const facts = Array.from({ length: 12_000 }, (_, n) => `p(import_${n}).\n`).join('');
+
+  /** Passes on what it gets, and breaks this many answers off after their first line. */
+  async function breaking(answers: number): Promise<{ address: string; keys: (string | undefined)[] }> {
+    let left = answers;
+    const keys: (string | undefined)[] = [];
+    const { hostname, port } = new URL(service.address);
+    const relay = createServer((request, response) => {
+      keys.push(request.headers['idempotency-key'] as string | undefined);
+      const upstream = requestOf(
+        { hostname, port, method: request.method, path: request.url, headers: request.headers },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          if (answer.statusCode !== 200 || left-- <= 0) return void answer.pipe(response);
+          answer.once('data', (bytes) =>
+            response.write(bytes, () => setImmediate(() => request.socket.destroy())),
+          );
+        },
+      );
+      request.on('close', () => request.complete || upstream.destroy());
+      response.on('close', () => response.writableFinished || upstream.destroy());
+      upstream.on('error', () => request.socket.destroy());
+      request.pipe(upstream);
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void relay.close());
+    await once(relay, 'listening');
+    return { address: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`, keys };
+  }
+
+  const bodies: Record<string, Upload> = {
+    text: facts,
+    blob: new Blob([facts]),
+    function: () => new Blob([facts]).stream(),
+  };
+  test.each(Object.keys(bodies))(
+    'is made again with its key from a %s, and its lines go on',
+    async (kind) => {
+      const { address, keys } = await breaking(1);
+      const sure = createClient({ url: address, tenant: `broken-${kind}`, key: 'right' });
+      const lines = await listOf(sure.importKnowledge(bodies[kind] ?? '', 'text/x-datalog'));
+      const processed = lines.flatMap((line) => ('processed' in line ? [line.processed] : []));
+      expect(processed).toEqual([...new Set(processed)]);
+      expect(lines.at(-1)).toMatchObject({ done: true, failed: 0 });
+      expect([keys.length > 1, new Set(keys).size]).toEqual([true, 1]);
+      expect((await sure.listFacts({ limit: 1 })).total).toBe(12_000);
+    },
+  );
+
+  test('says what was stored, if its body was a stream', async () => {
+    const { address, keys } = await breaking(1);
+    const sure = createClient({ url: address, tenant: 'broken-stream', key: 'right' });
+    const stream = new Blob([facts]).stream();
+    expect(await failureOf(listOf(sure.importKnowledge(stream, 'text/x-datalog')))).toMatchObject({
+      code: 'Unreachable',
+      detail: expect.stringMatching(/^The import broke off. At least \d+ of its lines/) as string,
+    });
+    expect(keys).toHaveLength(1);
+  });
 });
 
 describe('a call whose answer is lost', () => {

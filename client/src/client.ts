@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
 import type { Upload } from './options.ts';
 import { begin, type Connection, type Parts, perform } from './request.ts';
-import { outlast, type Outlasting, withKey } from './retries.ts';
+import { outlast, outlastLines, type Outlasting, withKey } from './retries.ts';
 import { bytesOf, changesOf, linesOf } from './streams.ts';
 import type { ChangeEvent, Operations } from './types.ts';
 import { VERSION } from './version.ts';
@@ -102,7 +102,9 @@ function call(
     case 'events':
       return oneByOne(changesOf(connection, operation, options, start));
     case 'lines':
-      return linesOf(connection, operation, parts, options, start);
+      return outlastLines(connection, operation, parts, options, outlasting, (begun) =>
+        linesOf(connection, operation, parts, begun, start),
+      );
     case 'file':
       return bytesOf(connection, operation, parts, options, start);
     default:

@@ -32,5 +32,13 @@ export interface EventOptions extends CallOptions {
   after?: string | undefined;
 }
 
-/** A body of any length. Browsers send a stream only over HTTP/2: use a Blob there. */
-export type Upload = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array<ArrayBuffer>>;
+/**
+ * A body of any length. Browsers send a stream only over HTTP/2: use a Blob there. A function gives a new stream each time that
+ * the body is sent: unlike a stream alone, it can be sent again.
+ */
+export type Upload =
+  | string
+  | Uint8Array<ArrayBuffer>
+  | Blob
+  | ReadableStream<Uint8Array<ArrayBuffer>>
+  | (() => ReadableStream<Uint8Array<ArrayBuffer>> | Promise<ReadableStream<Uint8Array<ArrayBuffer>>>);

@@ -103,7 +103,8 @@ export async function begin(
   const { upload } = parts;
   const hasBody = operation.fields === 'body';
   const type = upload?.type ?? (hasBody ? 'application/json' : undefined);
-  const body = upload?.source ?? (hasBody ? JSON.stringify(parts.body ?? {}) : undefined);
+  const source = typeof upload?.source === 'function' ? await upload.source() : upload?.source;
+  const body = source ?? (hasBody ? JSON.stringify(parts.body ?? {}) : undefined);
   const init: RequestInit & { duplex?: 'half' } = {
     method: operation.method,
     headers: {

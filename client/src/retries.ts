@@ -5,7 +5,7 @@
  * A call is repeated only if that is safe: a read, or a write with an `Idempotency-Key`, whose body can be sent again. It is
  * repeated only for what passes: no answer, no node that has the log, or an outcome that nobody knows yet.
  */
-import { CorollaryError } from './failure.ts';
+import { CorollaryError, isObject } from './failure.ts';
 import type { Operation } from './operation.ts';
 import { type AnyOptions, type Connection, newRequestId, type Parts } from './request.ts';
 
@@ -54,16 +54,88 @@ export async function outlast<Result>(
       const why = failure instanceof CorollaryError ? passing(failure, connection) : null;
       if (why === null || !isRepeatable(operation, parts, options)) throw failure;
       const { retryAfterSeconds } = failure as CorollaryError;
-      const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
+      const rounds = Math.floor(tries / origins.length);
+      const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(rounds, 10));
       // What a node says of itself does not hold for the next one, until all were asked.
       const isElsewhere = why === 'node' && (tries + 1) % origins.length !== 0;
-      const afterMs = isElsewhere ? 0 : (retryAfterSeconds ?? 0) * 1000;
-      const ms = why === 'token' ? 0 : Math.max(afterMs, pauseMs);
+      const ms = why === 'token' || isElsewhere ? 0 : Math.max((retryAfterSeconds ?? 0) * 1000, pauseMs);
       if (elapsed() + ms > limitMs) throw failure;
       if (why === 'node' && connection.seen !== undefined) connection.seen.node++;
       await pause(ms, options.signal);
     }
   }
+}
+
+/** A line that says how far an import is. */
+interface Progress {
+  readonly processed: number;
+  readonly asserted: number;
+}
+
+/**
+ * The lines of an upload's answer, over as many attempts as it takes: one that breaks off is made again from its beginning, if
+ * its body can be sent again, unless nothing new has come for `retryMs`. Progress that earlier attempts had told already
+ * is left out; the last line counts what the last attempt did. Throws the last failure, with what was stored.
+ */
+export async function* outlastLines(
+  connection: Connection,
+  operation: Operation,
+  parts: Parts,
+  options: AnyOptions,
+  { retryMs }: Outlasting,
+  attempt: (options: AnyOptions) => AsyncIterable<unknown>,
+): AsyncGenerator<unknown, void, undefined> {
+  let told: Progress = { processed: 0, asserted: 0 };
+  let at = performance.now();
+  for (;;) {
+    let isBegun = false;
+    const onOpen = (): void => {
+      isBegun = true;
+      options.onOpen?.();
+    };
+    try {
+      for await (const line of attempt({ ...options, onOpen })) {
+        if (isProgress(line)) {
+          if (line.processed <= told.processed) continue;
+          told = { processed: line.processed, asserted: Math.max(told.asserted, line.asserted) };
+          at = performance.now();
+        }
+        yield line;
+      }
+      return;
+    } catch (failure) {
+      // What got no answer was made again already.
+      if (!(failure instanceof CorollaryError) || !isBegun) throw failure;
+      const isPassing = passing(failure, connection) !== null;
+      const { signal } = options;
+      const isOver = performance.now() - at + FIRST_PAUSE_MS > retryMs || signal?.aborted === true;
+      if (!isPassing || isOver || !isRepeatable(operation, parts, options)) throw brokenOff(failure, told);
+      if (connection.seen !== undefined) connection.seen.node++;
+      await pause(FIRST_PAUSE_MS, signal);
+    }
+  }
+}
+
+function isProgress(line: unknown): line is Progress {
+  return isObject(line) && typeof line['processed'] === 'number' && typeof line['asserted'] === 'number';
+}
+
+/** The failure of an import of which a part is stored. */
+function brokenOff(failure: CorollaryError, { processed, asserted }: Progress): CorollaryError {
+  const { code, status, requestId, problem, retryAfterSeconds, detail } = failure;
+  return new CorollaryError(
+    {
+      code,
+      status,
+      requestId,
+      ...(problem === null ? {} : { problem }),
+      retryAfter: retryAfterSeconds === null ? null : String(retryAfterSeconds),
+      detail:
+        `The import broke off. At least ${processed} of its lines were processed and ${asserted} facts stored; they stay. ` +
+        `Send it again from the beginning: what is stored already counts as unchanged. ${detail}`,
+    },
+    failure,
+  );
 }
 
 function originOf({ origin, seen }: Connection, origins: readonly string[]): string {

@@ -4,7 +4,6 @@
  * An edit replaces a text that occurs exactly once in a file of src/engine. The edited program still loads, so
  * that an answer is wrong rather than the program broken.
  */
-
 import { absences } from './absences.mjs';
 import { closing } from './closing.mjs';
 import { compiling } from './compiling.mjs';
@@ -329,13 +328,6 @@ const joining = [
     file: storedSteps,
     from: 'if (!copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();',
     to: 'if (copies.through === 0 && !copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();',
-    by: ['maintained time', 'answers scopes'],
-  },
-  {
-    clause: 'the copies of an atom are linked before a younger one is looked for',
-    file: storedSteps,
-    from: 'if (!copies.link(rowsAtOnce)) left = 0;',
-    to: 'if (copies.through === 0) left = 0;',
     by: ['maintained time', 'answers scopes'],
   },
   {

@@ -1,4 +1,4 @@
-/** The clauses of what is compiled only when it is needed; see clauses.mjs. */
+/** The clauses of what is compiled or linked only when it is needed; see clauses.mjs. */
 
 const compileRule = 'datalog/join/compile-rule.ts';
 const tableSet = 'datalog/tables/table-set.ts';
@@ -33,5 +33,12 @@ export const compiling = [
     from: 'whole !== null && whole.rows.done === 0',
     to: 'whole !== null',
     by: joins,
+  },
+  {
+    clause: 'the copies of an atom are linked before a younger one is looked for',
+    file: 'datalog/join/stored-steps.ts',
+    from: 'if (!copies.link(rowsAtOnce)) left = 0;',
+    to: 'if (copies.through === 0) left = 0;',
+    by: ['maintained time', 'answers scopes'],
   },
 ];

@@ -39,6 +39,8 @@ export interface EngineOptions {
   readonly awaitedMs?: number;
   /** Runs the step while no write to the database is answered by this service; default: at once. Rejects as the step does. */
   readonly holdWrites?: <Result>(database: string, step: () => Promise<Result>) => Promise<Result>;
+  /** Tells the node at this address that it was given the log of the database; resolves when it has looked, or cannot be told. */
+  readonly tellGiven?: (address: string, database: string) => Promise<void>;
   /** Resolves when the service answers nothing from the database any more, which it is about to close; default: at once. */
   readonly whenUnused?: (database: string) => Promise<void>;
   /** Encrypts the files: 64 hexadecimal digits; null or absent: no encryption. */

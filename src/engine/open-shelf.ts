@@ -38,6 +38,7 @@ import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
 import { FULL_SHARE } from './replication/placement.ts';
 import { Placing } from './replication/placing.ts';
+import type { Giving } from './replication/shared-tail.ts';
 import { StoreView } from './replication/store-view.ts';
 import type { Change } from './session/change-feed.ts';
 import { operationVersion } from './state/operation.ts';
@@ -232,7 +233,7 @@ class Shelf {
         createDatabase: (caller, name) => this.#create(caller, name),
         deleteDatabase: (caller, name) => this.#delete(caller, name),
         nodes: () => this.#nodes(),
-        handOver: (to, database) => this.#owning(database).handOver(to),
+        handOver: (to, database, giving) => this.#handOver(to, database, giving),
         release: (database) => this.#owning(database).release(database),
         makeCopy: (to, database) => this.#makeCopy(to, database),
         copiesElsewhere: (database) => this.#copiesElsewhere(database),
@@ -415,10 +416,15 @@ class Shelf {
     this.#free();
   }
 
-  async #give({ name, engine }: Opened, to: string): Promise<void> {
+  #handOver(to: string, database = CATALOGUE, giving?: Giving): ReturnType<Engine['handOver']> {
+    const tell = async (address: string) => this.#options.tellGiven?.(address, database);
+    return this.#owning(database).handOver(to, database, { tell, ...giving });
+  }
+
+  async #give({ name }: Opened, to: string): Promise<void> {
     const { holdWrites = (_database, step) => step() } = this.#options;
     try {
-      await holdWrites(name, () => engine.handOver(to));
+      await this.#handOver(to, name, { hold: (step) => holdWrites(name, step) });
     } catch (error) {
       // It is busy, or not ready: the next look tries again.
       if (!(error instanceof EngineError)) throw error;

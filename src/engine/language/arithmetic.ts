@@ -15,7 +15,7 @@ import { compareConstants, hasFraction, isInteger, isNumber, parseNumber } from 
 export const maxIntegerDigits = 100_000;
 
 /** A number's shortest text, or null if it is not finite or too long for a constant. */
-function numberText(value: number | bigint): string | null {
+export function numberText(value: number | bigint): string | null {
   if (typeof value === 'bigint') {
     const text = value < beyond && value > -beyond ? value.toString() : null;
     return text !== null && text.length <= maxConstantBytes ? text : null;
@@ -32,7 +32,8 @@ function refuseTooLong(): never {
   );
 }
 
-function operand(text: string): number | bigint | null {
+/** `parseNumber`. Throws 422 InferenceLimitExceeded for an integer past `maxIntegerDigits`. */
+export function operand(text: string): number | bigint | null {
   if (text.length > maxIntegerDigits && isInteger(text)) refuseTooLong();
   return parseNumber(text);
 }

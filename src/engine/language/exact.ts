@@ -168,13 +168,13 @@ export class ExactSum {
   }
 
   /**
-   * The mean: an integer if all numbers were integers and it is whole, else the nearest double. Undefined for
+   * The mean of `numbers` numbers: an integer if all were integers and it is whole, else the nearest double. Undefined for
    * no numbers.
    */
-  mean(): number | bigint {
+  mean(numbers = this.#count): number | bigint {
     // Both are exact, so the quotient is the nearest double.
-    if (this.#doubleCount === 0 && this.#integers === 0n) return this.#safe / this.#count;
-    const count = BigInt(this.#count);
+    if (this.#doubleCount === 0 && this.#integers === 0n) return this.#safe / numbers;
+    const count = BigInt(numbers);
     if (this.#doubleCount === 0) {
       const whole = this.#whole;
       return whole % count === 0n ? whole / count : nearestDouble(whole, count);

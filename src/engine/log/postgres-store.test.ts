@@ -375,7 +375,7 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     const first = await open(storeUrl, { clock });
     const second = await open(storeUrl);
     offset = 5000;
-    await expect.poll(() => second.engine.node('default')?.role, { timeout: 10_000 }).toBe('owner');
+    await expect.poll(() => second.engine.node('default')?.role).toBe('owner');
     expect(first.engine.node('default')).toMatchObject({ role: 'copy' });
     expect(Math.abs((first.engine.node()?.clockSkewMs ?? 0) - 5000)).toBeLessThan(1000);
     expect(await first.tell('p(a)').catch((error: unknown) => error)).toMatchObject({ code: 'NoOwner' });

@@ -502,7 +502,11 @@ export class PostgresStore implements FrameStore {
     assert(this.#role === 'copy', 'an owner has the log');
     const { lastSequence, lastChecksum } = this.#row;
     if (seen.lastSequence !== lastSequence) return false;
-    await this.#refresh();
+    // Writes wait for both, so they are under way at once.
+    const refreshed = this.#refresh();
+    refreshed.catch(() => {
+      // Awaited below, unless there was no take.
+    });
     if (!(await this.#take({ ...this.#row, epoch: seen.epoch }, this.#isEndLost))) return false;
     if (this.#row.lastSequence !== lastSequence) {
       // The last owner appended once more before the take, and nobody can any more: that is applied first.
@@ -514,6 +518,7 @@ export class PostgresStore implements FrameStore {
       this.#totals.endsLost++;
       return false;
     }
+    await refreshed;
     this.#become();
     return true;
   }

@@ -26,7 +26,7 @@ import { Leader } from '../replication/leader.ts';
 import { HistoryErasures } from '../history/erasures.ts';
 import { Replays } from '../history/replay.ts';
 import { EngineReplica } from '../replication/follower.ts';
-import { SharedTail } from '../replication/shared-tail.ts';
+import { type Giving, SharedTail } from '../replication/shared-tail.ts';
 import { noteUses, takeUses, type ToldUses } from '../replication/told-uses.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
@@ -602,13 +602,13 @@ export class EngineContext implements Writer {
    * Lets another node store the writes, or those of the database; see `SharedTail.handOver`. Rejects with Conflict if nodes
    * share no log.
    */
-  async handOver(to: string, _database?: string): Promise<Omit<LogMoved, 'heldMs'>> {
+  async handOver(to: string, _database?: string, giving?: Giving): Promise<Omit<LogMoved, 'heldMs'>> {
     if (this.tail === null)
       throw new EngineError(
         'Conflict',
         'this service keeps its knowledge by itself: only the nodes of a store (STORE_URL) can take it from each other',
       );
-    return this.tail.handOver(to);
+    return this.tail.handOver(to, giving);
   }
 
   /**

@@ -31,9 +31,9 @@ export async function exportKnowledge(
   input: ExportInput,
   send: SendPart,
 ): Promise<ExportEnd> {
-  if (threads !== null && threads.afterMs < Number.POSITIVE_INFINITY) {
+  if (threads !== null && threads.host.afterMs < Number.POSITIVE_INFINITY) {
     const moved = await live.reading(caller, unlimited, async (context) =>
-      rowsOf(context, input.choice) < minMovedRows && threads.afterMs > 0
+      rowsOf(context, input.choice) < minMovedRows && threads.host.afterMs > 0
         ? null
         : exportThere(live, threads, caller, context, input, send),
     );

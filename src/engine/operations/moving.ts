@@ -3,15 +3,17 @@
  *
  * Such a read begins here. If it takes long, or reads of its shape did, it begins again on the thread, where the task of
  * its name does the same over the copy. The facts that it used are noted here. It waits for no copy of many facts:
- * without one it goes on here while what it reaches is copied, and begins again there only if it takes very long. Of several of
- * a tenant at once one goes on here; the others wait.
+ * without one it goes on here while what it reaches is copied. If it takes very long, it begins there too, and for a while the
+ * first answer counts (`Both`). Of several of a tenant at once one goes on here; the others wait.
  */
-import type { Caller } from '../base/caller.ts';
+import { CancellationSource, type Caller, eitherOf } from '../base/caller.ts';
+import { EngineError } from '../base/errors.ts';
 import { JsonText } from '../base/json-text.ts';
 import { parseLongJson } from '../base/long-json.ts';
 import { HandOver } from '../datalog/tables/evaluation.ts';
 import type { RemoteReads, RemoteTask } from '../reasoning/messages.ts';
-import type { MovedAnswer, Reach, ReasoningThreads } from '../reasoning/reasoning-threads.ts';
+import type { Tallies } from '../datalog/model/program.ts';
+import type { Both, MovedAnswer, Reach, ReasoningThreads } from '../reasoning/reasoning-threads.ts';
 import type { ReadLimits } from '../session/read-limits.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
@@ -106,40 +108,51 @@ async function begun<Kind extends keyof RemoteReads, Result>(
   const startedAt = limits.startedAt ?? performance.now();
   const stay = (): Promise<Result> => live.reading(caller, { ...limits, startedAt }, here, about);
   if (threads === null || caller.transaction !== null) return stay();
-  const evicts = factor === 1;
-  if (threads.afterMs > 0 && !(threads.isHeavy(caller, shape) && threads.isAtHand(caller, reach))) {
-    const staying = new Staying(threads, caller, { shape, reach, factor });
-    const handOver = { afterMs: threads.afterMs, isDue: (workedMs: number) => staying.isDue(workedMs) };
+  const { timeoutMs, maxDerivations } = limits;
+  // The kind goes with its input, which the type of a union cannot say.
+  const task = { kind, input } as RemoteTask;
+  const question = { task, timeoutMs, maxDerivations, reach, shape, evicts: factor === 1 };
+  const there = async (asking: Caller, both?: Both): Promise<Elsewhere<Result>> =>
+    live.reading(asking, { ...limits, startedAt }, async (context) => {
+      const moved = await threads.ask(asking, context, { ...question, both });
+      if (moved === null) return null;
+      await live.noteUses(moved.context, usedBy(moved));
+      return { answer: await take(moved) };
+    });
+  const { afterMs } = threads.host;
+  if (afterMs > 0 && !(threads.isHeavy(caller, shape) && threads.isAtHand(caller, reach))) {
+    const race = new Race(caller, there);
+    const staying = new Staying(threads, caller, { shape, reach, factor, race });
+    const handOver = {
+      afterMs,
+      isDue: (workedMs: number) => staying.isDue(workedMs),
+      claim: () => race.claim(),
+    };
     const begin = (context: ReadContext): Promise<Result> => {
-      staying.context = context;
+      staying.begin(context, live.talliesOf(context.database));
       return here(context);
     };
     try {
-      return await live.reading(caller, { ...limits, startedAt, handOver }, begin, about);
+      const answer = await live.reading(caller, { ...limits, startedAt, handOver }, begin, about);
+      if (race.claim()) return answer;
     } catch (error) {
-      if (!(error instanceof HandOver)) throw error;
+      if (!(error instanceof HandOver) && !race.mayAnswerInstead(error) && race.claim()) throw error;
       threads.noteHeavy(caller, shape);
     } finally {
       staying.end();
     }
+    const answered = await (race.answer ?? there(caller));
+    return answered === null ? stay() : answered.answer;
   }
-  const { timeoutMs, maxDerivations } = limits;
-  // The kind goes with its input, which the type of a union cannot say.
-  const task = { kind, input } as RemoteTask;
-  const question = { task, timeoutMs, maxDerivations, reach, shape, evicts };
-  const elsewhere = await live.reading(caller, { ...limits, startedAt }, async (context) => {
-    const moved = await threads.ask(caller, context, question);
-    if (moved === null) return null;
-    await live.noteUses(moved.context, usedBy(moved));
-    return { answer: await take(moved) };
-  });
-  return elsewhere === null ? stay() : elsewhere.answer;
+  const answered = await there(caller);
+  return answered === null ? stay() : answered.answer;
 }
 
 /** Whether a read that has begun here goes on, or begins again on the thread. */
 class Staying {
   /** Of the read; null: it has not begun. */
-  context: ReadContext | null = null;
+  #context: ReadContext | null = null;
+  #tallies: Tallies = new Map();
   readonly #threads: ReasoningThreads;
   readonly #caller: Caller;
   readonly #read: StayingRead;
@@ -147,6 +160,10 @@ class Staying {
   #isSettled = false;
   /** Ends that it is the read of the tenant that stays without a copy; null: it is not. */
   #leave: (() => void) | null = null;
+  /** How often rules had fired when it was known to take long; null: it was not. */
+  #firedBefore: ReadonlyMap<string, number> | null = null;
+  /** Until then it goes on here beside the thread. */
+  #bothUntilMs = 0;
   /** Another one stays: this one waits for the copy on the thread, so that not all of many are worked out here. */
   #isSecond = false;
 
@@ -156,13 +173,21 @@ class Staying {
     this.#read = read;
   }
 
-  /** Asked at the end of a slice, with the time that it has had, in milliseconds; true: it begins again there. */
+  /** Call it with the context in which the read begins here, and the tallies of its database. */
+  begin(context: ReadContext, tallies: Tallies): void {
+    this.#context = context;
+    this.#tallies = tallies;
+  }
+
+  /** Asked at the end of a slice, with the time that it has had, in milliseconds; true: it ends here, and goes on there. */
   isDue(workedMs: number): boolean {
-    const { afterMs, untilMs, lateMs } = this.#threads;
-    const { context } = this;
+    const { afterMs, untilMs, lateMs } = this.#threads.host;
+    const context = this.#context;
     if (context === null || (this.#isSettled && workedMs < lateMs)) return false;
+    const { race } = this.#read;
+    if (race.isOver || (race.answer !== null && workedMs < this.#bothUntilMs)) return race.isOver;
     const isAtHand = this.#threads.isAtHand(this.#caller, this.#read.reach);
-    if (workedMs >= lateMs && isAtHand) return true;
+    if (workedMs >= lateMs && isAtHand) return race.answer !== null || !this.#goesOnInBoth(workedMs);
     if (this.#isSecondNow(context, isAtHand)) return this.#threads.isThere(this.#caller);
     if (workedMs < untilMs) return isAtHand;
     if (workedMs >= afterMs * this.#read.factor) this.#settle(context, isAtHand);
@@ -172,6 +197,19 @@ class Staying {
   /** Call it when the read has ended here. */
   end(): void {
     this.#leave?.();
+  }
+
+  #noteFired(): ReadonlyMap<string, number> {
+    return (this.#firedBefore ??= new Map([...this.#tallies].map(([rule, { fired }]) => [rule, fired])));
+  }
+
+  /** Begins it there too; false: it is not to go on here. */
+  #goesOnInBoth(workedMs: number): boolean {
+    const leave = this.#isSecond ? null : this.#threads.both();
+    if (leave === null) return false;
+    this.#bothUntilMs = workedMs + this.#threads.host.bothMs;
+    this.#read.race.begin(this.#noteFired(), leave);
+    return true;
   }
 
   #isSecondNow({ tenant }: ReadContext, isAtHand: boolean): boolean {
@@ -184,6 +222,7 @@ class Staying {
   #settle(context: ReadContext, isAtHand: boolean): void {
     const { shape, reach, factor } = this.#read;
     this.#threads.noteHeavy(this.#caller, shape);
+    this.#noteFired();
     this.#isSettled =
       isAtHand || this.#threads.copyAhead(this.#caller, context, { reach, evicts: factor === 1 });
   }
@@ -192,6 +231,63 @@ class Staying {
 /** `factor`: after how many times as long as others a copy of what it reaches is worth it. */
 interface StayingRead extends Pick<Movable<keyof RemoteReads, unknown>, 'shape' | 'reach'> {
   readonly factor: number;
+  readonly race: Race<unknown>;
+}
+
+/** null: it cannot be answered there. */
+type Elsewhere<Result> = { readonly answer: Result } | null;
+
+/**
+ * A read on the thread while it goes on here. Whichever claims it first answers; only then are uses, conclusions and firings of
+ * the thread noted. A refusal of the thread waits for what it comes to here.
+ */
+class Race<Result> {
+  readonly #caller: Caller;
+  readonly #there: (caller: Caller, both: Both) => Promise<Elsewhere<Result>>;
+  readonly #ending = new CancellationSource();
+  #winner: 'here' | 'there' | null = null;
+  /** It is answered, or has failed. */
+  isOver = false;
+  /** What it comes to there; null: it is not there. */
+  answer: Promise<Elsewhere<Result>> | null = null;
+
+  constructor(caller: Caller, there: (caller: Caller, both: Both) => Promise<Elsewhere<Result>>) {
+    this.#caller = caller;
+    this.#there = there;
+  }
+
+  /** `left` is called when it has ended there. */
+  begin(firedBefore: ReadonlyMap<string, number>, left: () => void): void {
+    const claim = (): boolean => (this.#winner ??= 'there') === 'there' && (this.isOver = true);
+    const signal = eitherOf(this.#caller.signal, this.#ending);
+    this.answer = this.#there({ ...this.#caller, signal }, { firedBefore, claim });
+    this.answer
+      .then(
+        (elsewhere) => {
+          if (elsewhere === null) this.answer = null;
+        },
+        (error: unknown) => {
+          this.isOver ||= !isLimit(error);
+        },
+      )
+      .finally(left);
+  }
+
+  /** Makes the answer from here count; false: that of the thread does. */
+  claim(): boolean {
+    this.#winner ??= 'here';
+    if (this.#winner === 'here') this.#ending.cancel();
+    return this.#winner === 'here';
+  }
+
+  /** True if this refusal here does not say that the thread will refuse it too: its memory is another. */
+  mayAnswerInstead(error: unknown): boolean {
+    return this.answer !== null && isLimit(error) && error.members['limit'] === 'memory';
+  }
+}
+
+function isLimit(error: unknown): error is EngineError {
+  return error instanceof EngineError && error.code === 'InferenceLimitExceeded';
 }
 
 /** Answers nest less deep. */

@@ -121,6 +121,24 @@ const cases: readonly PlanCase[] = [
     ask: { text: 'seen(?x, ?c)' },
   },
   {
+    name: 'few-of-a-class',
+    rules: [
+      'type(?x, ?c) :- kind(?x, ?c)',
+      'type(?x, ?d) :- type(?x, ?c), subclass(?c, ?d)',
+      'member(?x, ?y) :- works(?x, ?z), part(?z, ?y)',
+    ],
+    facts: [
+      ...Array.from({ length: 2000 }, (_, at) => [
+        `kind(p${at}, ${at % 2 === 0 ? 'student' : 'teacher'})`,
+        `works(p${at}, g${at % 100})`,
+      ]).flat(),
+      ...Array.from({ length: 100 }, (_, at) => `part(g${at}, d${at % 10})`),
+      'subclass(student, person)',
+      'subclass(teacher, person)',
+    ],
+    ask: { text: 'type(?x, person), member(?x, d3)' },
+  },
+  {
     name: 'three-layers-of-many',
     rules: Array.from({ length: 200 }, (_, at) =>
       at % 50 < 3

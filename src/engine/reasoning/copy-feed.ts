@@ -103,8 +103,8 @@ export class CopyFeed implements MemoryHolder {
   #declarations: { readonly store: DeclarationStore; readonly version: number } | null = null;
   /** The thread has taken in what it needs to read saliences. */
   #hasSalience = false;
-  /** Ends the present wait of `leaveTurns`. */
-  #hurry: () => void = () => {};
+  /** Ends of the present waits of `leaveTurns`: of what copies a relation, and of what waits for that. */
+  readonly #waits = new Set<() => void>();
 
   /** `dropped` is called when memory is short and the copy was dropped. */
   constructor(
@@ -219,13 +219,19 @@ export class CopyFeed implements MemoryHolder {
   async leaveTurns(reasoner: ReadContext['reasoner']): Promise<void> {
     if (this.#waiting > 0 || this.isDropped || reasoner.readers <= this.#copying) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, turnsOfOthers * sliceMs);
-      timer.unref();
-      this.#hurry = () => {
+      const end = (): void => {
         clearTimeout(timer);
+        this.#waits.delete(end);
         resolve();
       };
+      const timer = setTimeout(end, turnsOfOthers * sliceMs);
+      timer.unref();
+      this.#waits.add(end);
     });
+  }
+
+  #hurry(): void {
+    for (const end of this.#waits) end();
   }
 
   /** Bytes of these relations where they are not copied yet, about. */

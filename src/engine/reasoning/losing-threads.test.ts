@@ -306,6 +306,7 @@ test('threads that do not start are tried again after a while, later each time, 
       afterMs: 0,
       untilMs: 0,
       lateMs: Number.POSITIVE_INFINITY,
+      bothMs: 0,
       start(on) {
         attempts++;
         if (canStart) return threads.start(on);

@@ -1,3 +1,4 @@
+import { setImmediate as immediately } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import type { TextFormatName } from '../read/export-formats.ts';
 import { JsonText } from '../base/json-text.ts';
@@ -19,6 +20,7 @@ import {
   startTime,
 } from '../testing/engine-fixtures.ts';
 import { type ThreadsInProcess, threadsInProcess } from '../testing/threads-in-process.ts';
+import type { ToReasoningThread } from './messages.ts';
 
 /** The reads that move to a reasoning thread: each answers there as here, and sees what was written before. */
 
@@ -171,20 +173,81 @@ test('of several reads at once that take long and have no copy, one stays and th
   expect(threads.asked).toBe(2);
 });
 
-test('a read that stays begins again on the thread once it has taken very long and its facts are there', async () => {
-  const { session, threads } = await open();
-  threads.afterMs = 0.001;
-  threads.untilMs = 0;
-  threads.lateMs = 1;
-  await session.tell('count(0)');
-  await session.teach('count(?y) :- count(?x), ?y = ?x + 1');
-  // A thread that starts slowly may have its facts only after the shorter question.
-  for (const maxDerivations of [200_000, 3_000_000]) {
-    if (threads.asked > 0) break;
-    const asked = session.ask('count(?x)', { timeoutMs: 600_000, maxDerivations });
-    await expect(asked).rejects.toMatchObject({ code: 'InferenceLimitExceeded' });
-  }
-  expect(threads.asked).toBe(1);
+interface ForBoth {
+  readonly session: Session;
+  readonly threads: ThreadsInProcess;
+  /** Of the stored fact that the question uses. */
+  readonly id: string;
+}
+
+/** A read that begins on the thread too, at its second look at the clock. What runs here pauses until `isHeld` is false. */
+async function openForBoth(isHeld: (threads: ThreadsInProcess) => boolean = () => false): Promise<ForBoth> {
+  const threads = threadsInProcess();
+  const pause = async (): Promise<void> => {
+    const isStarting = (): boolean => threads.started > 0 && threads.heard.length === 0;
+    do await immediately();
+    while (isStarting() || isHeld(threads));
+  };
+  const session = await openSession({ threadHost: threads, pause });
+  await session.tellAll(Array.from({ length: 200 }, (_, at) => `item(i${at})`));
+  const { id } = await session.tell('item(i0)');
+  await session.teach('pair(?x, ?y) :- item(?x), item(?y), ?x != ?y');
+  Object.assign(threads, { afterMs: 0.001, untilMs: 0, lateMs: 0 });
+  return { session, threads, id };
+}
+
+/** The answer, the uses of a fact of its proofs, and how often the rule fired. */
+async function paired({ session, id }: ForBoth): Promise<readonly [string, unknown, number]> {
+  let now = performance.now();
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 7));
+  const asked = session.ask('pair(?x, ?y)', { timeoutMs: 600_000, limit: 300, withProof: true });
+  const answer = await asked.finally(() => time.mockRestore());
+  const { salienceBreakdown } = await session.engine.fact(session.caller, id);
+  const [rule] = await session.engine.rules(session.caller);
+  return [
+    written(answer).replaceAll(rule?.id ?? '', ''),
+    salienceBreakdown,
+    // The first slice is counted twice if a thread answers.
+    Math.round((rule?.fired ?? 0) / 10_000),
+  ];
+}
+
+const isAsk = (message: ToReasoningThread): boolean => message.kind === 'ask' && message.task.kind === 'ask';
+
+async function pairedInPlace(): Promise<Awaited<ReturnType<typeof paired>>> {
+  const place = await openForBoth();
+  place.threads.afterMs = Number.POSITIVE_INFINITY;
+  return paired(place);
+}
+
+test('a read that has taken very long begins on the thread too, and the first answer counts', async () => {
+  const expected = await pairedInPlace();
+  const here = await openForBoth();
+  here.threads.filter = (message) => !isAsk(message);
+  expect(await paired(here)).toEqual(expected);
+  expect(here.threads.asked).toBe(1);
+  expect(here.threads.posted.filter(({ kind }) => kind === 'cancel')).toHaveLength(1);
+  expect(here.session.engine.counters().reasoning.movedQuestions).toBe(0);
+  const there = await openForBoth(
+    ({ asked, heard }) => asked === 1 && !heard.some(({ kind }) => kind === 'answer'),
+  );
+  expect(await paired(there)).toEqual(expected);
+  expect(there.session.engine.counters().reasoning.movedQuestions).toBe(1);
+});
+
+test('a read that goes on here and on a thread answers if the thread ends, and ends here after a while', async () => {
+  const expected = await pairedInPlace();
+  const lost = await openForBoth();
+  lost.threads.filter = (message) => {
+    if (isAsk(message)) setImmediate(() => lost.threads.kill());
+    return !isAsk(message);
+  };
+  expect(await paired(lost)).toEqual(expected);
+  expect(lost.threads.started).toBeGreaterThan(1);
+  const short = await openForBoth();
+  short.threads.bothMs = 0;
+  expect(await paired(short)).toEqual(expected);
+  expect(short.session.engine.counters().reasoning.movedQuestions).toBe(1);
 });
 
 test('facts that a query on a thread found count as used', async () => {

@@ -44,8 +44,10 @@ export interface ThreadHost {
   readonly afterMs: number;
   /** From so many on it stays: what it has done would be done again. */
   readonly untilMs: number;
-  /** From so many on it begins again on the thread once that has its facts: it may take until its limits. */
+  /** From so many on it begins on the thread too, once that has its facts: it may take until its limits. */
   readonly lateMs: number;
+  /** For so many it goes on here beside that, unless another question does. */
+  readonly bothMs: number;
   /** Whether its threads can read the retained files of the log. */
   readonly readsLog: boolean;
   /** `ended`: it ended by itself, with what it failed of. */
@@ -119,11 +121,21 @@ interface Posted {
   readonly isAhead?: boolean;
   /** Takes what the task streams; absent: it streams nothing. */
   readonly stream?: PieceTaker;
+  /** Of a question that goes on here meanwhile. */
+  readonly both?: Both | undefined;
 }
 
 /** A question that moves. `shape`: see `shapeOfQuestion`; null: what it weighs is known before. */
 export interface MovedQuestion extends Posted {
   readonly shape: string | null;
+}
+
+/** What the thread's answer counts as if the question goes on here meanwhile. */
+export interface Both {
+  /** How often rules had fired when it began there: what they fire here from then on is not counted again. */
+  readonly firedBefore: ReadonlyMap<string, number>;
+  /** Called in the turn in which the answer comes; false: the question was answered here. */
+  claim(): boolean;
 }
 
 /** `value`: an answer, `JsonText` if it is long. `used`: numbers of facts, some perhaps gone. `context`: what it saw. */
@@ -206,6 +218,8 @@ export class ReasoningThreads implements FactCopies {
   readonly #ahead = new Set<TenantState>();
   /** Tenants of which a question goes on here for want of a copy. */
   readonly #staying = new Set<TenantState>();
+  /** A question goes on here and on a thread: the processor has no room for more. */
+  #isAnyBoth = false;
   readonly #starts: StartAttempts;
   #isClosed = false;
   readonly #counters = { movedQuestions: 0, replacedThreads: 0 };
@@ -237,19 +251,9 @@ export class ReasoningThreads implements FactCopies {
     return this.#counters;
   }
 
-  /** Milliseconds of processor time that a question has here. */
-  get afterMs(): number {
-    return this.#parts.host.afterMs;
-  }
-
-  /** From so many on it stays here. */
-  get untilMs(): number {
-    return this.#parts.host.untilMs;
-  }
-
-  /** From so many on it moves once the thread has its facts. */
-  get lateMs(): number {
-    return this.#parts.host.lateMs;
+  /** When questions move, by the processor time that they have had here. */
+  get host(): Pick<ThreadHost, 'afterMs' | 'untilMs' | 'lateMs' | 'bothMs'> {
+    return this.#parts.host;
   }
 
   /**
@@ -264,7 +268,7 @@ export class ReasoningThreads implements FactCopies {
 
   /** True if the question goes to a thread at once, since others of its shape took too long here. */
   isHeavy(caller: Caller, shape: string): boolean {
-    if (this.afterMs === 0) return true;
+    if (this.host.afterMs === 0) return true;
     const tenant = this.#tenantOf(caller);
     return tenant !== undefined && this.#heavy.has(tenant, shape) && this.isThere(caller);
   }
@@ -295,6 +299,13 @@ export class ReasoningThreads implements FactCopies {
     if (this.#staying.has(tenant)) return null;
     this.#staying.add(tenant);
     return () => this.#staying.delete(tenant);
+  }
+
+  /** Lets a question go on here and on a thread until the returned function is called; null: another one does. */
+  both(): (() => void) | null {
+    if (this.#isAnyBoth) return null;
+    this.#isAnyBoth = true;
+    return () => (this.#isAnyBoth = false);
   }
 
   /**
@@ -359,7 +370,7 @@ export class ReasoningThreads implements FactCopies {
    */
   async ask(caller: Caller, context: ReadContext, question: MovedQuestion): Promise<MovedAnswer | null> {
     if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#starts.arePaused) return null;
-    this.#counters.movedQuestions++;
+    if (question.both === undefined) this.#counters.movedQuestions++;
     for (let ends = 0; ends < maxStarts; ) {
       const replied = await this.#asked(caller, context, question);
       if (replied === null) return null;
@@ -369,6 +380,10 @@ export class ReasoningThreads implements FactCopies {
         if (this.#starts.arePaused) return null;
         if (reply === 'ended') ends++;
         continue;
+      }
+      if (reply.kind === 'answer' && question.both !== undefined) {
+        if (!question.both.claim()) throw new DOMException('it was answered here', 'AbortError');
+        this.#counters.movedQuestions++;
       }
       const taken = await this.#taken(reply, now);
       if (question.shape !== null) this.#heavy.weighed(context.tenant, question.shape, taken.weight);
@@ -392,7 +407,7 @@ export class ReasoningThreads implements FactCopies {
     const { thread, feed, now, pieces } = sent;
     try {
       const reply = await sent.reply;
-      if (typeof reply !== 'string') this.#noteReply(feed, thread, reply, now);
+      if (typeof reply !== 'string') this.#noteReply(feed, thread, reply, now, posted.both);
       if (typeof reply !== 'string' && reply.kind === 'answer') feed.noteTaken(sent.reached);
       // What is being taken is taken whole, before anything else may follow it.
       else await pieces?.taken();
@@ -617,7 +632,7 @@ export class ReasoningThreads implements FactCopies {
     const { pacer } = now;
     const { generation, time } = now.reader;
     const askedAt = performance.timeOrigin + pacer.startedAt;
-    const lightMs = this.afterMs;
+    const lightMs = this.host.afterMs;
     const asked = { copy, generation, time, task, goals, askedAt, lightMs, timeoutMs, maxDerivations };
     const pieces = stream === undefined ? null : new Pieces(stream);
     const waiting = {
@@ -696,6 +711,7 @@ export class ReasoningThreads implements FactCopies {
     thread: Thread,
     { bytes, derived, fired }: ThreadReply,
     { database }: ReadContext,
+    both: Both | undefined,
   ): void {
     const { liveOf, memory } = this.#parts;
     const live = liveOf(database.name);
@@ -711,7 +727,7 @@ export class ReasoningThreads implements FactCopies {
     for (const [rule, count] of fired) {
       const tally = tallies.get(rule);
       if (tally === undefined) tallies.set(rule, { fired: count });
-      else tally.fired += count;
+      else tally.fired = Math.max(tally.fired, count + (both?.firedBefore.get(rule) ?? tally.fired));
     }
   }
 

@@ -63,6 +63,50 @@ test('a thread answers byte for byte where rules are aggregates', { timeout }, (
   ),
 );
 
+/** Questions that went on here and on a thread, by where they were answered. */
+const both = { here: 0, there: 0 };
+
+for (const name of ['rich', 'time', 'steady'])
+  test(
+    `a question that goes on here and on a thread is answered byte for byte alike (${name})`,
+    { timeout },
+    () =>
+      overSeeds({ name: `${name} both`, few: 2, many: 1000 }, async (seed) => {
+        const prng = new Prng(seed);
+        const threads = threadsInProcess();
+        Object.assign(threads, { untilMs: 0, lateMs: 0, bothMs: prng.pick([0, 30, 1e9]) });
+        // Questions that move begin here.
+        const threadHost = {
+          ...threads,
+          get afterMs() {
+            return threads.afterMs === 0 ? 0.001 : threads.afterMs;
+          },
+          set afterMs(ms: number) {
+            threads.afterMs = ms;
+          },
+        };
+        const time = vi.spyOn(performance, 'now').mockImplementation(restlessTime(seed));
+        try {
+          await compareThreads({
+            seed,
+            flavour: flavours[name] as Flavour,
+            makeCase: randomCase,
+            threadHost,
+          });
+        } finally {
+          time.mockRestore();
+        }
+        const cancelled = threads.posted.filter(({ kind }) => kind === 'cancel').length;
+        both.here += cancelled;
+        both.there += threads.asked - cancelled;
+      }),
+  );
+
+test('such questions were answered here and there', () => {
+  expect(both.here).toBeGreaterThan(10);
+  expect(both.there).toBeGreaterThan(10);
+});
+
 /** A clock for slices on which any check may be the last of its slice. */
 function restlessTime(seed: number): () => number {
   const prng = new Prng(seed);

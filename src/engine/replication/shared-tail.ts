@@ -9,6 +9,7 @@
 import type { LogMoved, NodeList, NodeStatus } from '../contract/administration.ts';
 import { EngineError } from '../base/errors.ts';
 import { Slices } from '../base/slices.ts';
+import { wait } from '../base/wait.ts';
 import type { CommitPipeline } from '../commit/commit-pipeline.ts';
 import type { Snapshots } from '../commit/snapshots.ts';
 import { noOwner } from '../log/frame-store.ts';
@@ -52,7 +53,7 @@ const IDLE_MS = 250;
 /** After a look that failed, and while this node cannot read the log. */
 const FAILED_MS = 500;
 /** Between two looks whether a node has taken what it was given. */
-const GIVEN_LOOK_MS = 20;
+const GIVEN_LOOK_MS = 15;
 /** A strong read waits this long for the records that it must show. */
 const CONFIRM_MS = 5000;
 /** A node that is further behind is not given the log; nodes tell it every 500 ms. */
@@ -64,6 +65,14 @@ const TAKEN_MS = 3000;
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** How a node gives a log to another one. */
+export interface Giving {
+  /** Runs the step in which the log is given, while no write to it begins; default: at once. */
+  readonly hold?: <Result>(step: () => Promise<Result>) => Promise<Result>;
+  /** Tells the node at this address to take it; resolves when it has looked, or cannot be told. Default: it sees it by itself. */
+  readonly tell?: (address: string) => Promise<void>;
 }
 
 /** Keeps the node's state up to date with the log, and its role with the leases. */
@@ -198,7 +207,10 @@ export class SharedTail {
    * Gives the log to another node between two writes; later writes wait. Resolves when that node has taken it; until then,
    * they are refused with NoOwner. Rejects, and this node keeps the log, if the other one is not ready or does not take it.
    */
-  async handOver(to: string): Promise<Omit<LogMoved, 'heldMs'>> {
+  async handOver(
+    to: string,
+    { hold = (step) => step(), tell = async () => {} }: Giving = {},
+  ): Promise<Omit<LogMoved, 'heldMs'>> {
     const { shared, log, pipeline } = this.#parts;
     if (shared.role !== 'owner') throw noOwner('This node holds a copy, and another one stores the writes.');
     const target = (await this.#known()).find(({ id }) => id === to);
@@ -208,12 +220,14 @@ export class SharedTail {
     if (to === shared.node) return { from: to, to, address };
     const why = unfit(target) ?? (log.status() === 'ready' ? null : 'writes are refused at present');
     if (why !== null) throw notMoved(to, why);
-    const { epoch } = log;
-    await pipeline.quiet(async () => {
-      await log.settled();
-      if (!(await shared.give(to).catch(unasked))) throw notMoved(to, 'it has just ended');
+    await hold(async () => {
+      const { epoch } = log;
+      await pipeline.quiet(async () => {
+        await log.settled();
+        if (!(await shared.give(to).catch(unasked))) throw notMoved(to, 'it has just ended');
+      });
+      await this.#waitForTake(to, epoch, tell(address));
     });
-    await this.#waitForTake(to, epoch);
     return { from: shared.node, to, address };
   }
 
@@ -235,16 +249,16 @@ export class SharedTail {
       await log.settled();
       await shared.release(shared.node).catch(unasked);
     });
-    await this.#isTaken(epoch);
+    await this.#isTaken(epoch, Promise.resolve());
   }
 
   async #known(): Promise<readonly SharedNode[]> {
     return this.#parts.shared.nodes().catch(unasked);
   }
 
-  async #waitForTake(to: string, epoch: number): Promise<void> {
+  async #waitForTake(to: string, epoch: number, told: Promise<void>): Promise<void> {
     const { shared } = this.#parts;
-    if (await this.#isTaken(epoch)) return;
+    if (await this.#isTaken(epoch, told)) return;
     // Of a node that ends it is any other's.
     if (this.#isRetired) await shared.release(to).catch(unasked);
     else if (!(await shared.takeBack(to).catch(unasked))) return;
@@ -252,15 +266,16 @@ export class SharedTail {
     throw notMoved(to, 'it did not take the log within 3 s');
   }
 
-  /** Resolves with true when another node has taken the log since this epoch, with false after `TAKEN_MS`. */
-  async #isTaken(epoch: number): Promise<boolean> {
+  /** Resolves with true when another node has taken the log since this epoch, with false after `TAKEN_MS`. `told`: one has looked. */
+  async #isTaken(epoch: number, told: Promise<void>): Promise<boolean> {
     const { shared } = this.#parts;
     const until = performance.now() + TAKEN_MS;
+    await Promise.race([told, wait(GIVEN_LOOK_MS)]);
     while (performance.now() < until) {
       const seen = await shared.look().catch(unasked);
       this.#seen = seen;
       if (seen.epoch > epoch) return true;
-      await new Promise((resolve) => setTimeout(resolve, GIVEN_LOOK_MS));
+      await wait(GIVEN_LOOK_MS);
     }
     return false;
   }

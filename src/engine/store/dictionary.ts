@@ -29,6 +29,11 @@ export interface ConstantIds {
   sizeOf(id: number): number;
   /** False if the text begins as no number does. */
   mayBeNumber(id: number): boolean;
+  /**
+   * The number that the text is, if it has up to 15 digits, no exponent and, unless it is written as an integer, no whole value.
+   * NaN for everything else, also for other numbers.
+   */
+  simpleNumber(id: number): number;
 }
 
 /** Texts as well-formed UTF-8, one after the other: by index, where each ends. */
@@ -295,6 +300,30 @@ export class Dictionary implements ConstantIds {
     return start < (this.#offsets[id + 1] as number) && (first === 0x2d || (first >= 0x30 && first <= 0x39));
   }
 
+  simpleNumber(id: number): number {
+    const arena = this.#arena;
+    const end = this.#offsets[id + 1] as number;
+    let start = this.#offsets[id] as number;
+    const isNegative = start < end && arena[start] === minus;
+    if (isNegative) start++;
+    const length = end - start;
+    if (length === 0 || length > maxSimpleDigits + 1) return NaN;
+    let value = 0;
+    let point = 0;
+    for (let at = start; at < end; at++) {
+      const byte = arena[at] as number;
+      if (byte >= zero && byte <= zero + 9) value = value * 10 + (byte - zero);
+      else if (byte === decimalPoint && point === 0 && at > start) point = at;
+      else return NaN;
+    }
+    if (arena[start] === zero && length > 1 && point !== start + 1) return NaN;
+    if (point === 0) return length > maxSimpleDigits ? NaN : isNegative && value > 0 ? -value : value;
+    // Both are exact, so the quotient is the nearest double.
+    const fraction = value / (powersOfTen[end - point - 1] as number);
+    if (point === end - 1 || Number.isInteger(fraction)) return NaN;
+    return isNegative ? -fraction : fraction;
+  }
+
   sizeOf(id: number): number {
     return (this.#offsets[id + 1] as number) - (this.#offsets[id] as number);
   }
@@ -557,6 +586,12 @@ const hashesOfTexts = new Int32Array(maxBatch);
 const hashesOfBatch = new Int32Array(maxBatch);
 const endsOfBatch = new Int32Array(maxBatch);
 const fetchedOfBatch = new Int32Array(maxBatch);
+const minus = 0x2d;
+const decimalPoint = 0x2e;
+const zero = 0x30;
+/** Integers with so many digits are doubles, and so are powers of ten. */
+const maxSimpleDigits = 15;
+const powersOfTen = Array.from({ length: maxSimpleDigits + 1 }, (_, exponent) => 10 ** exponent);
 const encoder = new TextEncoder();
 const minBytesPerStep = 0x1_0000;
 const maxBytesAhead = 0x400_0000;

@@ -267,6 +267,21 @@ export class Tuples {
     return this.count - before;
   }
 
+  /** As `insertAll` for a set without first rows and tuples `arity` values apart, but `rows` gets the row of each, new or not. */
+  numberAll(values: Int32Array, count: number, hashes: Int32Array, rows: Int32Array): void {
+    const { arity } = this;
+    this.#hashAll();
+    for (let at = 0; at < count; at++) hashes[at] = hashOf(values, at * arity, arity);
+    if (this.#slots.length > slotsInCache) this.#fetch(hashes, count);
+    for (let at = 0, from = 0; at < count; at++, from += arity) {
+      const hash = hashes[at] as number;
+      const slot = this.#slot(values, from, hash);
+      let row = this.#rowIn(slot);
+      if (row < 0 && this.#oldSlots !== null) row = this.#oldRow(this.#oldSlots, values, from, hash);
+      rows[at] = row >= 0 ? row : this.#append(values, from, slot, hash);
+    }
+  }
+
   /**
    * Adds rows `from` to `to` of these columns, tuples that differ from each other and from all that the set has, to a set without
    * heights and first rows. Up to a number of rows they enter the slots only when a tuple is looked for: many never are.
@@ -645,6 +660,20 @@ export class TupleBatch {
     }
     this.count = count;
     return row;
+  }
+
+  /** Inserts the first `count` rows of these columns into a set without first rows; writes the row of each to `numbers`. */
+  numberColumns(columns: readonly Int32Array[], count: number, set: Tuples, numbers: Int32Array): void {
+    const width = columns.length;
+    if (this.values.length < maxRows * width) this.#grow(maxRows * width);
+    const { values, rows } = this;
+    for (let from = 0; from < count; from += maxRows) {
+      const some = Math.min(maxRows, count - from);
+      for (const [position, column] of columns.entries())
+        for (let at = 0; at < some; at++) values[at * width + position] = column[from + at] as number;
+      set.numberAll(values, some, this.hashes, rows);
+      for (let at = 0; at < some; at++) numbers[from + at] = rows[at] as number;
+    }
   }
 
   /** After `insertInto`: writes the values at this position of the new tuples to `to`, from `from` on. Returns their end. */

@@ -16,6 +16,7 @@ export interface ThreadsInProcess extends ThreadHost {
   afterMs: number;
   untilMs: number;
   lateMs: number;
+  bothMs: number;
   count: number;
   /** How its threads read the log; null: they cannot. */
   log: ((range: RetainedRange) => Promise<RetainedLog>) | null;
@@ -87,6 +88,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
     afterMs: 0,
     untilMs: Number.POSITIVE_INFINITY,
     lateMs: Number.POSITIVE_INFINITY,
+    bothMs: Number.POSITIVE_INFINITY,
     count: 1,
     log: null,
     get readsLog() {

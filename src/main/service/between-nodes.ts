@@ -110,6 +110,11 @@ export class BetweenNodes {
     await this.#tellAll({ kind: 'moved', databases });
   }
 
+  /** The node at this address was given the log: resolves when it has looked, or cannot be told. Never rejects. */
+  async given(address: string, database: string): Promise<void> {
+    await this.#parts.messenger.send(address, { kind: 'moved', databases: [database] });
+  }
+
   /** See `NodeHost.hear`. Never rejects. */
   hear(database: string | null): Promise<boolean> {
     const hearing =

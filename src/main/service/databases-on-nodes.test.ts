@@ -159,7 +159,7 @@ describe.skipIf(postgresMissing !== null)(`databases on nodes${postgresNotice}`,
     await query(`INSERT INTO corollary.log (name, history, epoch, owner, first_sequence, last_sequence, last_checksum)
       VALUES ('third', gen_random_uuid(), 0, gen_random_uuid(), 1, 0, 0)`);
     const ended = () => query('SELECT name FROM corollary.log WHERE ended ORDER BY 1');
-    await expect.poll(ended, { timeout: 30_000 }).toEqual([{ name: 'second' }, { name: 'third' }]);
+    await expect.poll(ended).toEqual([{ name: 'second' }, { name: 'third' }]);
     const { body } = await one.call<{ databases: { name: string }[] }>('GET', '/databases');
     expect(body.databases.map(({ name }) => name)).toEqual(['default']);
     for (const name of ['second', 'third'])

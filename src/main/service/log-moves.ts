@@ -58,9 +58,16 @@ export class LogMoves {
   async #moveOne(to: string, database: string): Promise<LogMoved> {
     const { holdWrites, engine } = this.#parts;
     await engine().makeCopy(to, database);
-    const startedAt = performance.now();
-    const moved = await holdWrites(moveDrainMs, database, () => engine().handOver(to, database));
-    return { ...moved, heldMs: Math.round((performance.now() - startedAt) * 10) / 10 };
+    let heldMs = 0;
+    const moved = await engine().handOver(to, database, {
+      hold: async (step) => {
+        const startedAt = performance.now();
+        const stepped = await holdWrites(moveDrainMs, database, step);
+        heldMs = Math.round((performance.now() - startedAt) * 10) / 10;
+        return stepped;
+      },
+    });
+    return { ...moved, heldMs };
   }
 
   /**

@@ -10,8 +10,10 @@ import type { ReasoningSettings } from '../base/reasoning-settings.ts';
 const defaultAfterMs = 15;
 /** What it has done in two slices more may be done again. */
 const twoSlicesMs = 10;
-/** A question that has taken so long may be one that takes until its limits: to do this once more is the price of serving others. */
+/** A question that has taken so long may be one that takes until its limits: it begins on the thread too. */
 const lateMs = 500;
+/** It ends here after so long beside the thread. */
+const bothMs = 5000;
 /**
  * Heap of all threads together, in megabytes: what is large lies outside of it. In Electron all heaps of a process share 4 GB.
  */
@@ -38,6 +40,7 @@ export function reasoningHost(
     afterMs,
     untilMs: afterMs + twoSlicesMs,
     lateMs,
+    bothMs,
     readsLog: settings.log !== null,
     start({ message, ended }) {
       const worker = new Worker(file, {

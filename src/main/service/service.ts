@@ -525,6 +525,7 @@ class RunningService implements Service, ServiceState {
         // Without a secret no request is passed on, so every node has everything.
         copies: this.#config.nodeSecret === null ? Number.MAX_SAFE_INTEGER : this.#config.copies,
         holdWrites: (database, step) => this.#holdWrites(database, step),
+        tellGiven: async (address, database) => this.#betweenNodes?.given(address, database),
         whenUnused: (database) => present(this.#http, 'it listens').whenUnused(database),
         encryptionKey,
         fsync,

@@ -8,7 +8,7 @@ import type { ChainIndex } from '../../store/chain-index.ts';
 import type { Consumer } from '../model/derived.ts';
 import type { Reader } from '../model/reader.ts';
 import { ColumnSink, type JustifiedBy } from './column-sink.ts';
-import { CopyJoin, keepsAll, rowsOf, testsOf } from './copy-join.ts';
+import { CopyJoin, keepsAll, rowsOf } from './copy-join.ts';
 import { AbsentStep, DerivedDelta, DerivedStep } from './derived-steps.ts';
 import { ExistenceStep } from './existence-step.ts';
 import {
@@ -21,7 +21,7 @@ import {
   type Step,
   unsureRow,
 } from './machine.ts';
-import { noRows, selectRows, type WholeRows } from './row-selection.ts';
+import { noRows, selectRows, testsOf, type WholeRows } from './row-selection.ts';
 import { StoredStep } from './stored-steps.ts';
 
 /** Bindings in a block. */

@@ -88,7 +88,8 @@ function premiseOf(by: JustifiedBy, added: Int32Array | null): RunPremise {
   return { support, epoch, numbers: numbers !== null && rows.rows === null ? of.slice() : of };
 }
 
-function selectedAt({ first, rows }: Selected, indexes: Int32Array): Int32Array {
+/** The numbers of those of the selected rows that have these indexes. */
+export function selectedAt({ first, rows }: Selected, indexes: Int32Array): Int32Array {
   return rows === null
     ? indexes.map((index) => first + index)
     : valuesOf(rows, { first: 0, rows: indexes, count: indexes.length });

@@ -3,11 +3,22 @@ import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import type { Consumer } from '../model/derived.ts';
 import type { Reader } from '../model/reader.ts';
-import { ColumnSink } from './column-sink.ts';
-import { AggregateStep, DerivedDelta } from './derived-steps.ts';
-import { GroupCounts } from './group-counts.ts';
+import { ColumnSink, selectedAt } from './column-sink.ts';
+import { AbsentKeys } from './absent-keys.ts';
+import { AbsentStep, AggregateStep, DerivedDelta } from './derived-steps.ts';
+import { noResult, unknownResult } from './accumulators.ts';
+import { GroupAggregates } from './group-aggregates.ts';
 import { type AtomShape, bindRow, type Machine, type MachineParts, type Step } from './machine.ts';
-import { noRows, type Selected, selectAlive, selectRows, valuesOf, type WholeRows } from './row-selection.ts';
+import {
+  noRows,
+  type Selected,
+  selectAlive,
+  selectRows,
+  type Tests,
+  testsOf,
+  valuesOf,
+  type WholeRows,
+} from './row-selection.ts';
 import { StoredStep } from './stored-steps.ts';
 
 /** Rows that it looks at in one call of `run`. */
@@ -24,7 +35,7 @@ type HeadColumn =
 
 /**
  * A join of one atom, whose rows become rows of the head column by column: the rule of a class below another, the stored facts of
- * a derived relation, rows that wait, an aggregate for each of them. Everything else, and what a change starts, is the machine's.
+ * a derived relation, rows that wait, an aggregate for each of them; or those rows whose keys negated atoms lack. Everything else, and what a change starts, is the machine's.
  *
  * If the head has all variables of the atom, and every row of the target was copied from an earlier row, the copies are distinct:
  * they are appended without a look-up.
@@ -35,8 +46,9 @@ export class CopyJoin implements Consumer {
   readonly #delta: DerivedDelta;
   readonly #stored: StoredStep | null;
   readonly #aggregate: AggregateStep | null;
-  readonly #counts: GroupCounts | null;
+  readonly #groups: GroupAggregates | null;
   readonly #head: readonly HeadColumn[];
+  readonly #absences: readonly Absence[];
   /** True if different matches make different rows, and if those of different stored facts for one row of demand do. */
   readonly #isLossless: boolean;
   readonly #isLosslessForRow: boolean;
@@ -55,7 +67,12 @@ export class CopyJoin implements Consumer {
   #whole: WholeRows | null = null;
   #isEntered = false;
 
-  private constructor(machine: Machine, delta: DerivedDelta, head: readonly HeadColumn[]) {
+  private constructor(
+    machine: Machine,
+    delta: DerivedDelta,
+    head: readonly HeadColumn[],
+    absences: readonly Absence[],
+  ) {
     const { steps, parts } = machine;
     const [, second] = steps;
     this.#machine = machine;
@@ -64,8 +81,12 @@ export class CopyJoin implements Consumer {
     this.#delta = delta;
     this.#stored = second instanceof StoredStep ? second : null;
     this.#aggregate = second instanceof AggregateStep ? second : null;
-    this.#counts = this.#aggregate === null ? null : GroupCounts.of(this.#aggregate, delta, parts.constants);
+    this.#groups =
+      this.#aggregate === null
+        ? null
+        : GroupAggregates.of(this.#aggregate, delta, parts.constants, parts.batch);
     this.#head = head;
+    this.#absences = absences;
     this.#deltaTests = testsOf(delta.shape);
     this.#storedTests = this.#stored === null ? null : testsOf(this.#stored.shape);
     const { registers } = parts.emission;
@@ -77,15 +98,18 @@ export class CopyJoin implements Consumer {
   /** The join in place of the machine, if it has such a form; else the machine. */
   static inPlaceOf(machine: Machine): Consumer {
     const { steps, parts } = machine;
-    const [delta, second, ...others] = steps;
-    if (others.length > 0 || !(delta instanceof DerivedDelta) || delta.constructor !== DerivedDelta)
-      return machine;
+    const [delta, ...others] = steps;
+    if (!(delta instanceof DerivedDelta) || delta.constructor !== DerivedDelta) return machine;
+    const [next] = others;
+    const second = next instanceof AbsentStep ? undefined : next;
     const { target, registers, seen } = parts.emission;
     if (seen !== null || target.rows.heights !== null || parts.once || parts.overdeletes) return machine;
     if (steps.some(({ guards }) => guards.length > 0) || registers.length === 0) return machine;
     if (target === delta.source) return machine;
-    const isKnown = second === undefined || second instanceof StoredStep || isFree(second);
-    return isKnown ? new CopyJoin(machine, delta, headOf(registers, delta, second)) : machine;
+    if (second !== undefined && !(second instanceof StoredStep || isFree(second))) return machine;
+    const absences = absencesOf(second === undefined ? others : others.slice(1), delta, second, parts);
+    if (absences === null || (absences.length > 0 && second instanceof AggregateStep)) return machine;
+    return new CopyJoin(machine, delta, headOf(registers, delta, second), absences);
   }
 
   get matches(): number {
@@ -104,7 +128,10 @@ export class CopyJoin implements Consumer {
   run(budget: number): number {
     if (!this.#isCopying) return this.#machine.run(budget);
     this.#parts.constants.work = 0;
-    return this.#copy() ? Math.max(1, budget) : 0;
+    if (!this.#absences.every(({ keys }) => keys.collect(rowsPerRun))) return 0;
+    const isOver = this.#copy();
+    if (isOver) this.#endAbsences();
+    return isOver ? Math.max(1, budget) : 0;
   }
 
   #copy(): boolean {
@@ -123,16 +150,41 @@ export class CopyJoin implements Consumer {
       this.#whole = stored.whole;
       if (this.#whole === null) return false;
     }
+    if (!this.#absencesPay(from, to)) return false;
     this.#sink.begin(this.#isLossless, from >= this.#through);
     // A join that is stopped begins with the same rows again.
     this.#through = to;
     this.#at = from;
     this.#to = to;
     this.#isEntered = false;
-    this.#counts?.begin(reader, from, to);
+    this.#groups?.begin(reader, this.#machine.registers, from, to);
     this.#machine.chunkStart = from;
     this.#machine.chunkEnd = to;
     return true;
+  }
+
+  /** Prepares the tests of absences; false if the machine tests them better, row by row. */
+  #absencesPay(from: number, to: number): boolean {
+    const isLookUp = this.#storedTests !== null && this.#storedTests.equal.length > 0;
+    const rows = isLookUp ? 0 : (this.#whole?.limit ?? to - from);
+    const pays = this.#absences.every(({ keys }) => keys.begin(rows, this.#machine.registers));
+    if (!pays) this.#endAbsences();
+    return pays;
+  }
+
+  #endAbsences(): void {
+    for (const { keys } of this.#absences) keys.end();
+  }
+
+  /** Those of the rows whose keys the negated atoms lack. */
+  #absent(selected: Selected, valuesFor: (from: HeadColumn, of: Selected) => Int32Array): Selected {
+    let rest = selected;
+    for (const { keys, from } of this.#absences) {
+      const columns = from.map((each) => valuesFor(each, rest));
+      const rows = selectedAt(rest, keys.missing(columns, rest.count));
+      rest = { first: 0, rows, count: rows.length };
+    }
+    return rest;
   }
 
   #copyRows(): boolean {
@@ -214,33 +266,37 @@ export class CopyJoin implements Consumer {
     });
   }
 
-  #takeStored(selected: Selected, { columns, relation }: WholeRows): void {
-    if (selected.count === 0) return;
+  #takeStored(found: Selected, { columns, relation }: WholeRows): void {
+    if (found.count === 0) return;
     const { columns: demand } = this.#delta.source.rows;
-    const valuesFor = (from: HeadColumn): Int32Array =>
+    const valuesFor = (from: HeadColumn, of: Selected): Int32Array =>
       from.kind === 'stored'
-        ? valuesOf(columns[from.position] as Int32Array, selected)
+        ? valuesOf(columns[from.position] as Int32Array, of)
         : filled(
-            selected.count,
+            of.count,
             from.kind === 'start' ? (demand[from.position]?.[this.#at] as number) : this.#constant(from),
           );
+    const selected = this.#absent(found, valuesFor);
     const facts = relation === null ? null : { support: null, selected, numbers: relation.number };
     const demanded = this.#delta.source.support;
     const row = demanded === null ? null : { support: demanded, row: this.#at };
-    this.#sink.take(this.#head.map(valuesFor), selected.count, [row, facts]);
+    const head = this.#head.map((from) => valuesFor(from, selected));
+    this.#sink.take(head, selected.count, [row, facts]);
   }
 
   /** Rows of the delta, with the results for each. */
-  #takeRows(selected: Selected, results: Int32Array): void {
+  #takeRows(found: Selected, results: Int32Array): void {
     const { columns } = this.#delta.source.rows;
-    const valuesFor = (from: HeadColumn): Int32Array => {
-      if (from.kind === 'result') return results.subarray(0, selected.count);
-      if (from.kind === 'constant') return filled(selected.count, this.#constant(from));
-      return valuesOf(columns[from.position] as Int32Array, selected);
+    const valuesFor = (from: HeadColumn, of: Selected): Int32Array => {
+      if (from.kind === 'result') return results.subarray(0, of.count);
+      if (from.kind === 'constant') return filled(of.count, this.#constant(from));
+      return valuesOf(columns[from.position] as Int32Array, of);
     };
+    const selected = this.#absent(found, valuesFor);
     const { support } = this.#delta.source;
     const by = support === null ? null : { support, selected, numbers: null };
-    this.#sink.take(this.#head.map(valuesFor), selected.count, [by]);
+    const head = this.#head.map((from) => valuesFor(from, selected));
+    this.#sink.take(head, selected.count, [by]);
   }
 
   #constant(from: HeadColumn): number {
@@ -253,7 +309,7 @@ export class CopyJoin implements Consumer {
     const { rows } = source;
     const machine = this.#machine;
     const { registers } = machine;
-    if (this.#counts?.count(rowsPerRun) === false) return false;
+    if (this.#groups?.take(rowsPerRun) === false) return false;
     const end = Math.min(this.#to, this.#at + rowsPerRun);
     const results = new Int32Array(end - this.#at);
     const owners = new Int32Array(end - this.#at);
@@ -262,12 +318,12 @@ export class CopyJoin implements Consumer {
     for (; this.#at < end && !isWorn; this.#at++) {
       if (!this.#isEntered) {
         if (!meets(rows, this.#at, shape, registers)) continue;
-        const known = this.#counts?.countFor(registers) ?? -1;
+        const known = this.#groups?.resultFor(registers) ?? unknownResult;
         if (known >= 0) {
           owners[count] = this.#at;
           results[count++] = known;
-          continue;
         }
+        if (known >= 0 || known === noResult) continue;
         aggregate.enter(machine);
         this.#isEntered = true;
       }
@@ -283,33 +339,38 @@ export class CopyJoin implements Consumer {
       results[count++] = registers[aggregate.result] as number;
     }
     this.#takeRows({ first: 0, rows: owners, count }, results);
-    if (this.#at === rows.count) this.#counts?.end();
+    if (this.#at === rows.count) this.#groups?.end();
     return this.#at === this.#to;
   }
 }
 
-/** What a row of an atom must have, beside being alive. */
-export interface Tests {
-  readonly equal: readonly { readonly position: number; readonly register: number }[];
-  readonly same: readonly (readonly [number, number])[];
+/** A negated atom, and where the values of its key come from. */
+interface Absence {
+  readonly keys: AbsentKeys;
+  readonly from: readonly HeadColumn[];
+}
+
+/** null: a step is no absence, or none of columns. */
+function absencesOf(
+  steps: readonly Step[],
+  delta: DerivedDelta,
+  second: Step | undefined,
+  { constants, batch }: MachineParts,
+): Absence[] | null {
+  const shapes = second instanceof StoredStep ? [delta.shape, second.shape] : [delta.shape];
+  const absences: Absence[] = [];
+  for (const step of steps) {
+    const keys = step instanceof AbsentStep ? AbsentKeys.of(step, shapes, constants, batch) : null;
+    if (keys === null) return null;
+    absences.push({ keys, from: headOf(keys.registers, delta, second) });
+  }
+  return absences;
 }
 
 const noResults = new Int32Array(0);
 
 function filled(count: number, value: number): Int32Array {
   return new Int32Array(count).fill(value);
-}
-
-/** The tests of an atom's rows. */
-export function testsOf(shape: AtomShape): Tests {
-  const { keyPositions, keyRegisters, bindPositions, bindRegisters, samePositions, sameRegisters } = shape;
-  return {
-    equal: keyPositions.map((position, at) => ({ position, register: keyRegisters[at] as number })),
-    same: samePositions.map((position, at): [number, number] => [
-      bindPositions[bindRegisters.indexOf(sameRegisters[at] as number)] as number,
-      position,
-    ]),
-  };
 }
 
 /** True if the head has every value of the atom that is not known before. */

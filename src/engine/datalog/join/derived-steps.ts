@@ -297,7 +297,8 @@ const maxFewTuples = 8;
 export class AggregateStep extends Step {
   readonly name: AggregateName;
   readonly inner: Step;
-  readonly #value: number;
+  /** The register of what is aggregated; unused by a count. */
+  readonly value: number;
   readonly result: number;
   readonly way: ValueUse;
   readonly #constants: Constants;
@@ -326,7 +327,7 @@ export class AggregateStep extends Step {
     this.#few = new Int32Array(this.#tuple.length * maxFewTuples);
     this.name = name;
     this.inner = inner;
-    this.#value = value;
+    this.value = value;
     this.result = result;
     this.way = way;
     this.#constants = constants;
@@ -371,7 +372,7 @@ export class AggregateStep extends Step {
     let left = rowsAtOnce;
     while (inner.advance(machine)) {
       if (this.repeated === null || this.#isNew(this.repeated, registers))
-        running.add(readsText ? this.#constants.operand(registers[this.#value] as number) : '');
+        running.add(readsText ? this.#constants.operand(registers[this.value] as number) : '');
       this.height = Math.max(this.height, inner.height);
       if (--left > 0 && !machine.isWorn) continue;
       machine.stall();

@@ -3,6 +3,7 @@
  * of a step for every row.
  */
 import type { StoredRelation } from '../../store/stored-relation.ts';
+import type { AtomShape } from './machine.ts';
 
 /** The rows of a relation below a limit, but for dead ones and those of other scopes. */
 export interface WholeRows {
@@ -28,6 +29,24 @@ export const noRows: WholeRows = {
   dead: null,
   scope: null,
 };
+
+/** What a row of an atom must have, beside being alive. */
+export interface Tests {
+  readonly equal: readonly { readonly position: number; readonly register: number }[];
+  readonly same: readonly (readonly [number, number])[];
+}
+
+/** What an atom of this shape tests. */
+export function testsOf(shape: AtomShape): Tests {
+  const { keyPositions, keyRegisters, bindPositions, bindRegisters, samePositions, sameRegisters } = shape;
+  return {
+    equal: keyPositions.map((position, at) => ({ position, register: keyRegisters[at] as number })),
+    same: samePositions.map((position, at): [number, number] => [
+      bindPositions[bindRegisters.indexOf(sameRegisters[at] as number)] as number,
+      position,
+    ]),
+  };
+}
 
 /** Row numbers: `rows`, or if that is null those from `first` on. */
 export interface Selected {

@@ -99,7 +99,7 @@ export class Constants {
    * text. A local id is returned as it is.
    */
   local(id: number): number {
-    if (this.#own === null || id >= firstOwn) return id;
+    if (this.#own === null || id >= firstOwn || id < this.#firstNew) return id;
     const own = this.#ownId(this.dictionary.text(id));
     return own >= 0 ? own : id;
   }
@@ -132,6 +132,13 @@ export class Constants {
     return id < firstOwn
       ? this.dictionary.mayBeNumber(id)
       : (this.#own as Dictionary).mayBeNumber(id - firstOwn);
+  }
+
+  /** `ConstantIds.simpleNumber`. */
+  simpleNumber(id: number): number {
+    return id < firstOwn
+      ? this.dictionary.simpleNumber(id)
+      : (this.#own as Dictionary).simpleNumber(id - firstOwn);
   }
 
   /** Compares two constants by code point. */

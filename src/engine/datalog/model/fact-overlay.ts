@@ -194,6 +194,7 @@ function idsOf(constants: Constants): ConstantIds {
     compare: (left, right) => constants.order(left, right),
     sizeOf: (id) => constants.sizeOf(id),
     mayBeNumber: (id) => constants.mayBeNumber(id),
+    simpleNumber: (id) => constants.simpleNumber(id),
   };
 }
 

@@ -99,6 +99,8 @@ export interface BodySpace {
   readonly mayRewrite: boolean;
   isDerived(view: ScopeChoice, relation: string): boolean;
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
+  /** This order of the atoms of a body in which nothing is bound, or one that is much cheaper as a whole. */
+  cheaperOrder(view: ScopeChoice, order: readonly AtomLiteral[]): readonly AtomLiteral[];
   /** True if the values of `from` certainly cover most values that `asked` can have. */
   coversMost(from: Argument, asked: Argument): boolean;
 }
@@ -267,21 +269,38 @@ class BodyPlanner {
   /** Orders the atoms by how they pass bindings on. Adds the variables that they bind to `bound`. */
   #passBindings(immediate: readonly Filter[]): PlannedAtom[] {
     const bound = this.#bound;
-    const open: AtomLiteral[] = this.#body.literals.filter(isPositiveAtom);
     const atoms: PlannedAtom[] = [];
     const isFree = bound.size === 0;
+    const order = this.#inOrder(immediate);
     spread(immediate, bound);
-    while (open.length > 0) {
-      const cost = (literal: AtomLiteral, names: ReadonlySet<string>): number =>
-        this.#passingCost(literal, names);
-      const next = present(cheapest(open, bound, cost), 'an atom is left');
-      open.splice(open.indexOf(next), 1);
+    for (const next of order) {
       const all = isFree && spread(immediate, bound).length === immediate.length ? atoms : [];
       atoms.push(this.#source(next, all));
       for (const term of next.args) if (isNamedVariable(term)) bound.add(term);
       spread(immediate, bound);
     }
     return atoms;
+  }
+
+  /** The atoms one by one, cheapest first, unless another order as a whole is much cheaper. */
+  #inOrder(immediate: readonly Filter[]): readonly AtomLiteral[] {
+    const { view, table, literals } = this.#body;
+    const bound = new Set(this.#bound);
+    const open: AtomLiteral[] = literals.filter(isPositiveAtom);
+    const order: AtomLiteral[] = [];
+    spread(immediate, bound);
+    const isAsked =
+      bound.size > 0 || (table !== null && open.some((each) => this.#isOwnComponent(each, table)));
+    while (open.length > 0) {
+      const cost = (literal: AtomLiteral, names: ReadonlySet<string>): number =>
+        this.#passingCost(literal, names);
+      const next = present(cheapest(open, bound, cost), 'an atom is left');
+      open.splice(open.indexOf(next), 1);
+      order.push(next);
+      for (const term of next.args) if (isNamedVariable(term)) bound.add(term);
+      spread(immediate, bound);
+    }
+    return isAsked ? order : this.#space.cheaperOrder(view, order);
   }
 
   #source(literal: AtomLiteral, all: readonly PlannedAtom[]): PlannedAtom {

@@ -82,35 +82,61 @@ const halvings = 24;
  * answers.
  */
 export class Selectivity {
-  readonly #values = new WeakMap<
-    StoredRelation,
-    Map<number, { readonly rows: number; readonly values: number }>
-  >();
+  readonly #samples = new WeakMap<StoredRelation, Map<number, Sample>>();
 
   /**
    * The average number of rows per value at the position, counting tombstones among the rows sampled. At
    * least 1, but 0 for an empty relation.
    */
   of(stored: StoredRelation, position: number): number {
-    const { count, live } = stored;
-    if (count === 0) return 0;
-    let byPosition = this.#values.get(stored);
-    if (byPosition === undefined) this.#values.set(stored, (byPosition = new Map()));
+    if (stored.count === 0) return 0;
+    return Math.max(1, stored.live / this.#sampleOf(stored, position).values);
+  }
+
+  /** The approximate part of the rows that have this value at the position. */
+  shareOf(stored: StoredRelation, position: number, value: number): number {
+    if (stored.count === 0) return 0;
+    const { sampled, seen } = this.#sampleOf(stored, position);
+    return (seen.get(value) ?? unseen) / sampled;
+  }
+
+  #sampleOf(stored: StoredRelation, position: number): Sample {
+    const { count } = stored;
+    let byPosition = this.#samples.get(stored);
+    if (byPosition === undefined) this.#samples.set(stored, (byPosition = new Map()));
     let known = byPosition.get(position);
     if (known === undefined || count > known.rows * resampleGrowth || count * resampleGrowth < known.rows) {
-      known = { rows: count, values: valuesOf(stored.columns[position] as Int32Array, count) };
+      known = sampleOf(stored.columns[position] as Int32Array, count);
       byPosition.set(position, known);
     }
-    return Math.max(1, live / known.values);
+    return known;
   }
 }
 
-/** The approximate number of distinct values in the first `count` rows. */
-function valuesOf(column: Int32Array, count: number): number {
+/** Some values of a column. */
+interface Sample {
+  /** The number of rows of the column, and of the sample. */
+  readonly rows: number;
+  readonly sampled: number;
+  /** How often the sample has each value. */
+  readonly seen: ReadonlyMap<number, number>;
+  /** The approximate number of distinct values of the column. */
+  readonly values: number;
+}
+
+/** As often as this a sample is taken to have a value that it lacks. */
+const unseen = 0.5;
+
+/** A sample of the first `count` rows. */
+function sampleOf(column: Int32Array, count: number): Sample {
   const sampled = Math.min(count, maxSampled);
-  const seen = new Set<number>();
-  for (let at = 0; at < sampled; at++) seen.add(column[Math.floor((at * count) / sampled)] as number);
-  return sampled === count ? seen.size : likelyValues(seen.size, sampled, count);
+  const seen = new Map<number, number>();
+  for (let at = 0; at < sampled; at++) {
+    const value = column[Math.floor((at * count) / sampled)] as number;
+    seen.set(value, (seen.get(value) ?? 0) + 1);
+  }
+  const values = sampled === count ? seen.size : likelyValues(seen.size, sampled, count);
+  return { rows: count, sampled, seen, values };
 }
 
 /**

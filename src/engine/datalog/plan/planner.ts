@@ -6,8 +6,10 @@ import type { Program, ViewRule } from '../model/program.ts';
 import { type Overlay, viewKey } from '../model/reader.ts';
 import type { Argument, Table } from '../model/table.ts';
 import { type BodySpace, type PlannedBody, planStages } from './body-plan.ts';
+import { cheaperOrder } from './body-cost.ts';
 import { closureShape, type ClosureShape, type StepShape } from './closure-shape.ts';
 import { ColumnValues, coversMost, minKeys, positionsToBind } from './generalized-demand.ts';
+import { derivedRows, derivedValues } from './derived-rows.ts';
 import { boundArguments, filtersOf, Selectivity } from './join-order.ts';
 import type { JoinSpace } from './join-plan.ts';
 import { type Asked, type FactoredPart, factorLinearRecursion, variablesFor } from './linear-recursion.ts';
@@ -234,6 +236,19 @@ export class Planner implements BodySpace, JoinSpace {
     }
     const rows = this.#rowsOf(literal, bound);
     return isJoined ? Math.min(rows, likelyRowsOfBoundAtom / 2) : rows;
+  }
+
+  cheaperOrder(view: ScopeChoice, order: readonly AtomLiteral[]): readonly AtomLiteral[] {
+    const known = { program: this.program, facts: this.#facts, selectivity: this.#selectivity };
+    return cheaperOrder(order, {
+      derivation: (literal) => {
+        const cost = this.#costOfKey(view, literal);
+        return cost === 0 ? null : cost === costOfFixpoint ? 'recursion' : 'rules';
+      },
+      derivedRows: (literal) => Math.min(likelyRowsOfFreeAtom, derivedRows({ view, literal }, known)),
+      storedRows: (literal, bound) => this.#rowsOf(literal, bound),
+      valuesAt: (literal, position) => derivedValues({ view, literal }, position, known),
+    });
   }
 
   /** The rows of a derived atom with its constants, with which a body may begin: fewer than likely if only rules of one atom conclude them. */

@@ -43,6 +43,8 @@ export interface HandOverLimit {
   readonly afterMs: number;
   /** Asked at the end of each slice from then on, with the time that it has had; true: it ends here. */
   isDue(workedMs: number): boolean;
+  /** Asked before it does what must not be done twice; false: it was answered elsewhere, so it ends here. */
+  claim(): boolean;
 }
 
 /** Ends the evaluation of a question that has taken its time on this thread: it begins again on another one. */
@@ -130,8 +132,12 @@ export class Pacer {
     return performance.now() - this.#sliceStartedAt > sliceMs;
   }
 
-  /** From now on it does not end with `HandOver`: what it does from here on must not be done twice. */
+  /**
+   * From now on it does not end with `HandOver`: what it does from here on must not be done twice. Throws it if the question
+   * was answered elsewhere.
+   */
   staysHere(): void {
+    if (this.limits.handOver?.claim() === false) throw new HandOver();
     this.#stays = true;
   }
 
