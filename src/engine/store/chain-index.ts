@@ -195,6 +195,27 @@ export class ChainIndex {
     return old;
   }
 
+  /** `first` for each of `count` keys, to `heads`. By position, in the order of the index: a column of ids, or one for all. */
+  firstOfEach(keys: readonly (Int32Array | number)[], count: number, heads: Int32Array): void {
+    const [ids] = keys;
+    if (this.#isDirect && this.#old === null && ids instanceof Int32Array) {
+      const of = this.#heads;
+      for (let at = 0; at < count; at++) {
+        const id = ids[at] as number;
+        heads[at] = id < of.length ? (of[id] as number) : 0;
+      }
+      return;
+    }
+    const key = new Int32Array(keys.length);
+    for (let at = 0; at < count; at++) {
+      for (let index = 0; index < key.length; index++) {
+        const each = keys[index] as Int32Array | number;
+        key[index] = typeof each === 'number' ? each : (each[at] as number);
+      }
+      heads[at] = firstIn(this, key);
+    }
+  }
+
   /** `first` for an index over one column. */
   firstOf(id: number): number {
     const head = this.#headOf(this.#heads, this.#isDirect, id);

@@ -173,6 +173,35 @@ export class Tuples {
     return row >= 0 && this.isDead(row) ? -1 : row;
   }
 
+  /** `find` for `count` tuples, at most 1,024, whose values are in these columns, to `found`. */
+  findEach(values: readonly Int32Array[], count: number, found: Int32Array): void {
+    if (this.#first !== null || this.#oldSlots !== null) {
+      const tuple = new Int32Array(this.arity);
+      for (let at = 0; at < count; at++) found[at] = this.find(tupleAt({ columns: values }, at, tuple));
+      return;
+    }
+    this.#hashAll();
+    hashColumns(values, 0, count);
+    if (this.#slots.length > slotsInCache) this.#fetch(hashesOfRows, count);
+    const { columns, dead } = this;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    const arity = columns.length;
+    for (let at = 0; at < count; at++) {
+      const hash = hashesOfRows[at] as number;
+      let row = -1;
+      for (let slot = hash & mask; row < 0; slot = (slot + 1) & mask) {
+        const entry = slots[slot] as number;
+        if (entry === 0) break;
+        if (((entry ^ hash) & ~mask) !== 0) continue;
+        row = (entry & mask) - 1;
+        for (let position = 0; position < arity && row >= 0; position++)
+          if ((columns[position] as Int32Array)[row] !== (values[position] as Int32Array)[at]) row = -1;
+      }
+      found[at] = row >= 0 && dead !== null && dead[row] !== 0 ? -1 : row;
+    }
+  }
+
   /** Kills a live row; its deletion is not settled yet. */
   kill(row: number): void {
     this.dead ??= this.#newDead();
@@ -499,14 +528,9 @@ export class Tuples {
     const first = this.#firstHashed;
     for (let from = start; from < end; from += rowsHashedAtOnce) {
       const count = Math.min(rowsHashedAtOnce, end - from);
-      hashesOfRows.fill(hashSeed, 0, count);
-      for (let position = 0; position < columns.length; position++) {
-        const column = columns[position] as Int32Array;
-        for (let at = 0; at < count; at++)
-          hashesOfRows[at] = fold(hashesOfRows[at] as number, column[from + at] as number);
-      }
+      hashColumns(columns, from, count);
       for (let at = 0; at < count; at++) {
-        const hash = finish(hashesOfRows[at] as number);
+        const hash = hashesOfRows[at] as number;
         let slot = hash & mask;
         while (slots[slot] !== 0) slot = (slot + 1) & mask;
         slots[slot] = (hash & ~mask) | (from + at + 1 - first);
@@ -516,6 +540,17 @@ export class Tuples {
 }
 
 const hashesOfRows = new Int32Array(rowsHashedAtOnce);
+
+/** Writes the hashes of `count` tuples in these columns, from row `from` on, to `hashesOfRows`. */
+function hashColumns(columns: readonly Int32Array[], from: number, count: number): void {
+  hashesOfRows.fill(hashSeed, 0, count);
+  for (let position = 0; position < columns.length; position++) {
+    const column = columns[position] as Int32Array;
+    for (let at = 0; at < count; at++)
+      hashesOfRows[at] = fold(hashesOfRows[at] as number, column[from + at] as number);
+  }
+  for (let at = 0; at < count; at++) hashesOfRows[at] = finish(hashesOfRows[at] as number);
+}
 
 /** The hash of the tuple that begins at `at`. */
 function hashOf(values: Int32Array, at: number, arity: number): number {

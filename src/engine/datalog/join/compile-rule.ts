@@ -17,7 +17,7 @@ import {
   DerivedStep,
   RederivationDelta,
 } from './derived-steps.ts';
-import { CopyJoin } from './copy-join.ts';
+import { inBatches } from './batch-join.ts';
 import type { Constants } from '../model/constants.ts';
 import {
   type AbsenceWatcher,
@@ -28,7 +28,7 @@ import {
   type WorkList,
 } from '../model/derived.ts';
 import type { Tally } from '../model/program.ts';
-import type { Reader } from '../model/reader.ts';
+import { hasFacts, type Reader } from '../model/reader.ts';
 import {
   atomWaitedFor,
   type Columns,
@@ -48,7 +48,15 @@ import type { LimitedVariable } from '../plan/semi-joins.ts';
 import type { Planner } from '../plan/planner.ts';
 import type { JoinCounts, Profile } from '../plan/profile.ts';
 import type { Filter } from '../../language/order.ts';
-import { type Guard, type KeyedStep, Machine, type AtomShape, type Step } from './machine.ts';
+import {
+  type Guard,
+  type GuardUse,
+  type KeyedStep,
+  useOf,
+  Machine,
+  type AtomShape,
+  type Step,
+} from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
 import {
   IntersectionStep,
@@ -135,7 +143,7 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
       registers ??= new Registers(rule, set.constants);
       const builder = new MachineBuilder(rule, set, { registers, intersections, semiJoins });
       const machine = make(builder);
-      return builder.counts === null ? CopyJoin.inPlaceOf(machine) : new CountedJoin(machine, builder.counts);
+      return builder.counts === null ? inBatches(machine) : new CountedJoin(machine, builder.counts);
     };
     const machine =
       observer === null
@@ -251,13 +259,6 @@ class LateMachine implements Consumer {
     else semiJoins.work();
     return left;
   }
-}
-
-/** False if the reader can see no fact of the atom's relation. */
-function hasFacts({ predicate, args, negated }: AtomLiteral, { facts, overlay }: Reader): boolean {
-  const stored = facts.relation(predicate, args.length, negated);
-  if (stored !== null && stored.count > 0) return true;
-  return (overlay?.added.facts.relation(predicate, args.length, negated) ?? null) !== null;
 }
 
 /**
@@ -384,6 +385,7 @@ class MachineBuilder {
   readonly #semiJoins: SemiJoins | null;
   /** By guard that tests it. */
   readonly #keyed = new Map<Guard, KeyedSemiJoin>();
+  readonly #guardUses = new Map<Guard, GuardUse>();
   #rowRegisters = 0;
   /** What a profile counts of the join; null if nothing is counted. */
   counts: JoinCounts | null = null;
@@ -528,7 +530,7 @@ class MachineBuilder {
       const isNew = put(target, tuple, 0, work);
       if (seen !== null) seen(tuple, isNew);
       return true;
-    });
+    }, useOf(registers));
   }
 
   #source(): Source {
@@ -544,7 +546,7 @@ class MachineBuilder {
     if (access === 'existence') {
       const test = new ExistenceStep(rows, this.#values);
       this.#tests.push(test);
-      this.#guard(() => test.holds());
+      this.#guard(() => test.holds(), { ...useOf([]), isLookAhead: true });
       this.#add(test);
     } else this.#add(rows);
   }
@@ -598,7 +600,7 @@ class MachineBuilder {
     const register = this.#registers.of(variable);
     if (way.kind === 'set') {
       const set = present(this.#semiJoins, 'the plan may reduce').set(way.set);
-      return this.#guard(() => set.admits(values[register] as number));
+      return this.#guard(() => set.admits(values[register] as number), useOf([register]));
     }
     const keyed = new KeyedSemiJoin(
       this.#sorted(way.far),
@@ -635,12 +637,10 @@ class MachineBuilder {
 
   /** Skips bindings that differ only in variables that nothing needs any more. */
   #distinct(variables: readonly string[]): void {
-    const seen = new SeenBindings(
-      variables.map((variable) => this.#registers.of(variable)),
-      this.#values,
-    );
+    const registers = variables.map((variable) => this.#registers.of(variable));
+    const seen = new SeenBindings(registers, this.#values);
     this.#seen.push(seen);
-    this.#guard(() => seen.isNew());
+    this.#guard(() => seen.isNew(), useOf(registers));
   }
 
   #add(step: Step): void {
@@ -672,7 +672,9 @@ class MachineBuilder {
     };
   }
 
-  #guard(guard: Guard): void {
+  /** `use`: what it reads and does; absent: it must see one binding after the other. */
+  #guard(guard: Guard, use?: GuardUse): void {
+    if (use !== undefined) this.#guardUses.set(guard, use);
     this.#test(this.counts === null ? guard : timedGuard(guard, this.counts, this.#at));
   }
 
@@ -693,12 +695,15 @@ class MachineBuilder {
       return;
     }
     const [target, from] = binds === leftTerm ? [left, right] : [right, left];
-    if (way === 'match') this.#guard(() => values[target] === values[from]);
+    if (way === 'match') this.#guard(() => values[target] === values[from], useOf([target, from]));
     else
-      this.#guard(() => {
-        values[target] = values[from] as number;
-        return true;
-      });
+      this.#guard(
+        () => {
+          values[target] = values[from] as number;
+          return true;
+        },
+        useOf([from], target),
+      );
   }
 
   #arithmetic({ literal }: Filter, way: ValueUse): void {
@@ -732,7 +737,7 @@ class MachineBuilder {
   #reading(
     literal: Literal,
     { columns, ...step }: JoinStep & { readonly kind: 'absence' | 'aggregate' },
-  ): Step {
+  ): StoredStep | DerivedStep {
     const terms = step.kind === 'aggregate' ? step.terms : atomWaitedFor(literal).args;
     const shape = this.#shape(terms, columns);
     const barrier = this.#rule.barriers.get(literal);
@@ -787,6 +792,7 @@ class MachineBuilder {
       overdeletes,
       seen: this.#seen,
       tests: this.#tests,
+      guardUses: this.#guardUses,
     });
   }
 }

@@ -1,8 +1,9 @@
 import { assert, present } from '../../base/assert.ts';
 import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
 import type { Tuples } from '../../store/tuples.ts';
-import { type Consumer, notify, phases, type RunPremise, type Support } from '../model/derived.ts';
+import type { Consumer } from '../model/derived.ts';
 import type { Reader } from '../model/reader.ts';
+import { ColumnSink, selectedAt } from './column-sink.ts';
 import { AbsentKeys } from './absent-keys.ts';
 import { AbsentStep, AggregateStep, DerivedDelta } from './derived-steps.ts';
 import { noResult, unknownResult } from './accumulators.ts';
@@ -53,13 +54,10 @@ export class CopyJoin implements Consumer {
   readonly #isLosslessForRow: boolean;
   readonly #deltaTests: Tests;
   readonly #storedTests: Tests | null;
-  #matches = 0;
+  readonly #sink: ColumnSink;
   #isCopying = false;
-  /** The rows of the target, all of which are copies if it has `#copied` of them, from rows before `#through`. */
-  #rows: Tuples | null = null;
-  #copied = 0;
+  /** All copies so far are from rows before this. */
   #through = 0;
-  #isSole = false;
   /** The next row of the delta, and their end. */
   #at = 0;
   #to = 0;
@@ -79,6 +77,7 @@ export class CopyJoin implements Consumer {
     const [, second] = steps;
     this.#machine = machine;
     this.#parts = parts;
+    this.#sink = new ColumnSink(parts);
     this.#delta = delta;
     this.#stored = second instanceof StoredStep ? second : null;
     this.#aggregate = second instanceof AggregateStep ? second : null;
@@ -114,7 +113,7 @@ export class CopyJoin implements Consumer {
   }
 
   get matches(): number {
-    return this.#matches + this.#machine.matches;
+    return this.#sink.matches + this.#machine.matches;
   }
 
   get isIdle(): boolean {
@@ -131,10 +130,7 @@ export class CopyJoin implements Consumer {
     this.#parts.constants.work = 0;
     if (!this.#absences.every(({ keys }) => keys.collect(rowsPerRun))) return 0;
     const isOver = this.#copy();
-    if (isOver) {
-      this.#through = this.#to;
-      this.#endAbsences();
-    }
+    if (isOver) this.#endAbsences();
     return isOver ? Math.max(1, budget) : 0;
   }
 
@@ -155,9 +151,9 @@ export class CopyJoin implements Consumer {
       if (this.#whole === null) return false;
     }
     if (!this.#absencesPay(from, to)) return false;
-    if (this.#rows !== target.rows || from < this.#through) this.#copied = 0;
-    this.#rows = target.rows;
-    this.#isSole = this.#isLossless && target.rows.count === this.#copied;
+    this.#sink.begin(this.#isLossless, from >= this.#through);
+    // A join that is stopped begins with the same rows again.
+    this.#through = to;
     this.#at = from;
     this.#to = to;
     this.#isEntered = false;
@@ -222,11 +218,12 @@ export class CopyJoin implements Consumer {
           this.#at++;
           continue;
         }
-        this.#chain = whole.limit === 0 ? null : stored.indexOfWhole;
+        this.#chain = whole.limit === 0 ? null : stored.indexOfWhole(false);
         this.#cursor = 0;
         this.#isEntered = true;
-        this.#isSole ||= this.#isLosslessForRow && this.#parts.emission.target.rows.count === 0;
-        this.#isSole &&= this.#isLossless || this.#parts.emission.target.rows.count === 0;
+        const isEmpty = this.#parts.emission.target.rows.count === 0;
+        this.#sink.isDistinct ||= this.#isLosslessForRow && isEmpty;
+        this.#sink.isDistinct &&= this.#isLossless || isEmpty;
       }
       const tests = present(this.#storedTests, 'there is a stored atom');
       if (this.#chain !== null) {
@@ -284,7 +281,7 @@ export class CopyJoin implements Consumer {
     const demanded = this.#delta.source.support;
     const row = demanded === null ? null : { support: demanded, row: this.#at };
     const head = this.#head.map((from) => valuesFor(from, selected));
-    this.#take(head, selected.count, [row, facts]);
+    this.#sink.take(head, selected.count, [row, facts]);
   }
 
   /** Rows of the delta, with the results for each. */
@@ -299,48 +296,11 @@ export class CopyJoin implements Consumer {
     const { support } = this.#delta.source;
     const by = support === null ? null : { support, selected, numbers: null };
     const head = this.#head.map((from) => valuesFor(from, selected));
-    this.#take(head, selected.count, [by]);
+    this.#sink.take(head, selected.count, [by]);
   }
 
   #constant(from: HeadColumn): number {
     return from.kind === 'constant' ? (this.#machine.registers[from.register] as number) : 0;
-  }
-
-  /** Adds the rows to the target, and justifies those that are new. */
-  #take(columns: readonly Int32Array[], count: number, by: readonly (JustifiedBy | null)[]): void {
-    if (count === 0) return;
-    this.#matches += count;
-    const { target, tally } = this.#parts.emission;
-    const { rows, support } = target;
-    const first = rows.count;
-    const added = this.#isSole || support === null ? null : new Int32Array(count);
-    if (this.#isSole) {
-      rows.appendDistinct(columns, 0, count);
-      this.#copied += count;
-    } else this.#insert(columns, count, added);
-    const fresh = rows.count - first;
-    if (fresh === 0) return;
-    this.#parts.work.add(target, phases.join);
-    if (tally !== null) tally.fired += fresh;
-    if (support === null) return;
-    const premises = by
-      .filter((each) => each !== null)
-      .map((each) => premiseOf(each, added?.subarray(0, fresh) ?? null));
-    this.#parts.justifications.justifyNew(support, first, premises);
-    notify(this.#parts.work, support);
-  }
-
-  /** `added` gets the numbers of the new ones. */
-  #insert(columns: readonly Int32Array[], count: number, added: Int32Array | null): void {
-    const { rows } = this.#parts.emission.target;
-    const { batch } = this.#parts;
-    let fresh = 0;
-    for (let at = 0; at < count; ) {
-      at = batch.takeColumns(columns, at, count);
-      batch.insertInto(rows, columns.length + 1);
-      if (added !== null) fresh = batch.newOnes(added, fresh, columns.length);
-      batch.count = 0;
-    }
   }
 
   /** One conclusion at most for each row: what the aggregate over its group is. */
@@ -407,31 +367,6 @@ function absencesOf(
   return absences;
 }
 
-/** What justifies rows: one row of a relation; or those that were selected, as rows of a relation or of facts with these numbers. */
-type JustifiedBy =
-  | { readonly support: Support; readonly row: number }
-  | { readonly support: Support | null; readonly selected: Selected; readonly numbers: Int32Array | null };
-
-/** The premise of the new rows: those selected at these indexes, or all. */
-function premiseOf(by: JustifiedBy, added: Int32Array | null): RunPremise {
-  const { support } = by;
-  const epoch = support?.epoch ?? 0;
-  if ('row' in by) return { support, epoch, numbers: by.row };
-  const { selected, numbers } = by;
-  if (added === null && selected.rows === null && numbers === null)
-    return { support, epoch, numbers: { at: selected.first } };
-  const rows =
-    added === null ? selected : { first: 0, rows: selectedAt(selected, added), count: added.length };
-  const of = numbers === null ? (rows.rows as Int32Array).slice(0, rows.count) : valuesOf(numbers, rows);
-  return { support, epoch, numbers: numbers !== null && rows.rows === null ? of.slice() : of };
-}
-
-function selectedAt({ first, rows }: Selected, indexes: Int32Array): Int32Array {
-  return rows === null
-    ? indexes.map((index) => first + index)
-    : valuesOf(rows, { first: 0, rows: indexes, count: indexes.length });
-}
-
 const noResults = new Int32Array(0);
 
 function filled(count: number, value: number): Int32Array {
@@ -439,7 +374,7 @@ function filled(count: number, value: number): Int32Array {
 }
 
 /** True if the head has every value of the atom that is not known before. */
-function keepsAll(shape: AtomShape, arity: number, head: readonly number[]): boolean {
+export function keepsAll(shape: AtomShape, arity: number, head: readonly number[]): boolean {
   const { keyPositions, bindPositions, bindRegisters, samePositions } = shape;
   if (keyPositions.length + bindPositions.length + samePositions.length < arity) return false;
   return bindRegisters.every((register) => head.includes(register));
@@ -466,7 +401,8 @@ function headOf(
   });
 }
 
-function rowsOf({ columns, count, dead }: Tuples): WholeRows {
+/** The rows of a set, as columns. */
+export function rowsOf({ columns, count, dead }: Tuples): WholeRows {
   return { ...noRows, columns, limit: count, dead };
 }
 

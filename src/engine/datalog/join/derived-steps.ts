@@ -10,6 +10,7 @@ import {
   type AtomShape,
   bindRow,
   DeltaStep,
+  type KeyedStep,
   type Machine,
   noRow,
   type Premises,
@@ -157,7 +158,7 @@ export class DerivedStep extends SortableStep {
     const { columns, dead, heights } = rows;
     const { registers } = machine;
     const { shape, rowRegister, collects } = this;
-    const limit = this.#limit(machine);
+    const limit = this.limitIn(machine);
     const chain = this.#index === null ? null : this.#index.next;
     const scan = this.#index === null && !this.#whole;
     const isGuarded = this.guards.length > 0;
@@ -194,12 +195,18 @@ export class DerivedStep extends SortableStep {
   }
 
   override begin(machine: Machine): void {
-    this.#seen = this.#limit(machine);
+    this.#seen = this.limitIn(machine);
   }
 
   override rowOf(values: Int32Array): number {
     const row = this.source.rows.find(values);
     return row < this.#seen ? row : noRow;
+  }
+
+  override rowsOf(keys: readonly Int32Array[], count: number, rows: Int32Array): boolean {
+    this.source.rows.findEach(keys, count, rows);
+    for (let at = 0; at < count; at++) if ((rows[at] as number) >= this.#seen) rows[at] = noRow;
+    return true;
   }
 
   override heightOf(row: number): number {
@@ -223,8 +230,13 @@ export class DerivedStep extends SortableStep {
 
   /** Its rows as columns, for the window `done`, of a relation that is at its fixpoint. */
   get whole(): WholeRows {
-    const { rows, done } = this.source;
-    return { ...noRows, columns: rows.columns, limit: done, dead: rows.dead };
+    return this.wholeBelow(this.source.done);
+  }
+
+  /** The rows before the limit. */
+  wholeBelow(limit: number): WholeRows {
+    const { rows } = this.source;
+    return { ...noRows, columns: rows.columns, limit, dead: rows.dead };
   }
 
   override meets(row: number): boolean {
@@ -232,7 +244,7 @@ export class DerivedStep extends SortableStep {
     return row < done && !rows.isDead(row);
   }
 
-  #limit(machine: Machine): number {
+  limitIn(machine: { readonly chunkStart: number; readonly chunkEnd: number }): number {
     if (this.window === 'done') return this.source.done;
     return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
   }
@@ -248,10 +260,10 @@ export class DerivedStep extends SortableStep {
  * relation that it reads is at the fixpoint of its demand.
  */
 export class AbsentStep extends Step {
-  readonly inner: Step;
+  readonly inner: KeyedStep;
   #isOver = false;
 
-  constructor(inner: Step) {
+  constructor(inner: KeyedStep) {
     super();
     this.inner = inner;
   }

@@ -37,6 +37,20 @@ export interface AtomShape {
 /** A test, or an action that always passes, run as soon as its registers are bound. */
 export type Guard = () => boolean;
 
+/** What a guard reads and does, for joins that take many bindings at a time. */
+export interface GuardUse {
+  readonly reads: readonly number[];
+  /** The register that it binds; null: none. */
+  readonly binds: number | null;
+  /** True if it only looks ahead for the row that the next step finds. */
+  readonly isLookAhead: boolean;
+}
+
+/** The use of a guard that reads these registers, and may bind one. */
+export function useOf(reads: readonly number[], binds: number | null = null): GuardUse {
+  return { reads, binds, isLookAhead: false };
+}
+
 const noGuards: readonly Guard[] = [];
 /** A step scans at most this many non-matching rows before it yields. */
 export const rowsAtOnce = 2048;
@@ -90,10 +104,13 @@ export const unsureRow = -2;
 /** A step whose rows can also be looked up one by one, without a scan, after `begin`. */
 export abstract class KeyedStep extends Step {
   abstract readonly shape: AtomShape;
+  abstract get arity(): number;
   /** Called after `bind`, at each start of the machine. */
   abstract begin(machine: Machine): void;
   /** The row with these values in all columns, `noRow` if there is none, or `unsureRow`. */
   abstract rowOf(values: Int32Array): number;
+  /** `rowOf` for `count` tuples, by position, to `rows`. False if it cannot tell. */
+  abstract rowsOf(keys: readonly Int32Array[], count: number, rows: Int32Array): boolean;
   abstract heightOf(row: number): number;
 }
 
@@ -192,6 +209,8 @@ export interface MachineParts {
   readonly seen: readonly SeenBindings[];
   /** The steps that look up rows. */
   readonly tests: readonly Test[];
+  /** By guard; a guard that is missing must see one binding after the other. */
+  readonly guardUses: ReadonlyMap<Guard, GuardUse>;
 }
 
 /** A step that looks up rows in other ways than by a scan. */

@@ -18,8 +18,6 @@ export interface Sortable {
 export abstract class SortableStep extends KeyedStep {
   abstract override readonly shape: AtomShape;
 
-  abstract get arity(): number;
-
   /** True if the other step reads the same rows. */
   abstract reads(other: SortableStep): boolean;
 

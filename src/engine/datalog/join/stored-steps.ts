@@ -182,6 +182,17 @@ export class StoredStep extends SortableStep {
     return relation.hasLives ? unsureRow : noRow;
   }
 
+  override rowsOf(keys: readonly Int32Array[], count: number, rows: Int32Array): boolean {
+    if (this.#added !== null || this.#copies !== null) return false;
+    const tuple = new Int32Array(keys.length);
+    for (let at = 0; at < count; at++) {
+      for (let position = 0; position < tuple.length; position++)
+        tuple[position] = (keys[position] as Int32Array)[at] as number;
+      rows[at] = this.rowOf(tuple);
+    }
+    return true;
+  }
+
   override get arity(): number {
     return this.#literal.args.length;
   }
@@ -217,11 +228,14 @@ export class StoredStep extends SortableStep {
     return { relation, columns, limit: isOfView ? this.#limit : 0, death, generation, dead: null, scope };
   }
 
-  /** The index over the key of the bound view, which may lack rows; null: the rows are to be scanned. */
-  get indexOfWhole(): ChainIndex | null {
-    return this.#relation === null || this.#positions.length === 0
-      ? null
-      : this.#relation.indexToUse(this.#positions);
+  /**
+   * The index over the key of the bound view, which may lack rows; null: the rows are to be scanned. `isForMany`: so many keys are
+   * looked up that they are not.
+   */
+  indexOfWhole(isForMany: boolean): ChainIndex | null {
+    const relation = this.#relation;
+    if (relation === null || this.#positions.length === 0) return null;
+    return isForMany ? relation.indexToBuild(this.#positions) : relation.indexToUse(this.#positions);
   }
 
   override meets(row: number): boolean {

@@ -1,3 +1,4 @@
+import type { AtomLiteral } from '../../contract/language.ts';
 import type { FactPattern, FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { rowsOfAtom } from '../../store/fact-matching.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
@@ -74,4 +75,11 @@ export function isAdded(reader: Reader, { relation }: FactRow): boolean {
 /** A key for a view, equal for equal choices: one scope, no scope, and everything are distinct. */
 export function viewKey(view: ScopeChoice): string {
   return view.kind === 'scope' ? `=${view.scope}` : view.kind;
+}
+
+/** False if the reader can see no fact of the atom's relation. */
+export function hasFacts({ predicate, args, negated }: AtomLiteral, { facts, overlay }: Reader): boolean {
+  const stored = facts.relation(predicate, args.length, negated);
+  if (stored !== null && stored.count > 0) return true;
+  return (overlay?.added.facts.relation(predicate, args.length, negated) ?? null) !== null;
 }
