@@ -117,6 +117,52 @@ describe('nodes that share a log in a store that fails', () => {
     await end(nodes);
   });
 
+  it('take what others stored before they gave the log back for no loss', async () => {
+    const server = new SimulatedServer(new Prng(1), 0);
+    let isCutOff = false;
+    const failing = {
+      log: (gate: () => Promise<void>) => {
+        const log = server.log(gate);
+        const append: typeof log.append = async (...args) => {
+          if (isCutOff) throw new StatementFailed('unknown', 'the connection broke', '');
+          return log.append(...args);
+        };
+        return { ...log, append };
+      },
+      living: server.living,
+    };
+    const nodes = [await start(failing, 'node 0'), await start(server, 'node 1')];
+    const [first, second] = nodes as [Node, Node];
+    const { history } = server.row;
+    await first.session.tell('p(a)');
+    const events: string[] = [];
+    first.session.engine.subscribe(({ kind }) => void events.push(kind));
+    isCutOff = true;
+    first.stop();
+    const told = first.session.tell('p(b)').catch((error: EngineError) => error.code);
+    server.living.delete('node 0');
+    await expect.poll(() => second.session.engine.node()?.role).toBe('owner');
+    await second.session.tell('p(c)');
+    server.living.add('node 0');
+    server.row = { ...server.row, owner: 'node 0' };
+    isCutOff = false;
+    first.resume();
+    expect(await told).toMatch(/^(NoOwner|OutcomeUnknown)$/);
+    await expect.poll(() => second.session.engine.node()?.role).toBe('copy');
+    await expect
+      .poll(() =>
+        first.session.tell('p(d)').then(
+          () => 'told',
+          (error: EngineError) => error.code,
+        ),
+      )
+      .toBe('told');
+    expect(await first.session.results('p(?x)')).toEqual(['p(a)', 'p(c)', 'p(d)']);
+    expect(events).not.toContain('reset');
+    expect(server.row.history).toBe(history);
+    await end(nodes);
+  });
+
   it('tell the owner what questions used at a copy, once', async () => {
     const server = new SimulatedServer(new Prng(1), 0);
     const nodes = [await start(server, 'node 0'), await start(server, 'node 1')];
