@@ -541,14 +541,16 @@ export class PostgresStore implements FrameStore {
 
   /** The outcome of a frame in doubt: its bytes, null if it is not stored and never will be, or still unknown. */
   async #look(frame: StoredFrame): Promise<number | null | 'unknown'> {
+    const before = this.#row;
     const row = await this.#log.row();
-    if (row.owner !== this.#node.id) {
+    const isOurs =
+      row.lastSequence === before.lastSequence + frame.count && row.lastChecksum === frame.checksum;
+    if (row.owner !== this.#node.id || (!isOurs && wasGivenBack(row, before))) {
       // A later epoch ends every attempt of ours, so what is stored now is all that ever will be.
       const there = await this.#log.frameAt(frame.first);
       this.#demoted(taken);
       return there?.epoch === frame.epoch && there.checksum === frame.checksum ? this.#advance(frame) : null;
     }
-    const before = this.#row;
     if (!(await this.#take(row))) return 'unknown';
     const { lastSequence, lastChecksum } = this.#row;
     if (lastSequence === before.lastSequence && lastChecksum === before.lastChecksum) return null;
@@ -563,7 +565,7 @@ export class PostgresStore implements FrameStore {
   async #takeAgain(): Promise<void> {
     const before = this.#row;
     const row = await this.#log.row();
-    if (row.owner !== this.#node.id) throw this.#demoted(taken);
+    if (row.owner !== this.#node.id || wasGivenBack(row, before)) throw this.#demoted(taken);
     if (row.lastSequence !== before.lastSequence || row.lastChecksum !== before.lastChecksum)
       throw this.#demoted(cutOff);
     await this.#take(row);
@@ -743,6 +745,14 @@ export class PostgresStore implements FrameStore {
       this.#options.onWarn(`What the snapshot covers could not be removed: ${String(error)}`);
     }
   }
+}
+
+/**
+ * Others had the log and stored more before they gave it back to this node: it applies that first, as a copy. An epoch of its own
+ * whose answer was lost has stored nothing.
+ */
+function wasGivenBack(row: LogRow, before: LogRow): boolean {
+  return row.epoch > before.epoch && row.lastSequence > before.lastSequence;
 }
 
 const taken = 'Another node has taken the log over. This one goes on with a copy.';
