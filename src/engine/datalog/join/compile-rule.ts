@@ -52,7 +52,7 @@ import {
   type Guard,
   type GuardUse,
   type KeyedStep,
-  useOf,
+  accessOf,
   Machine,
   type AtomShape,
   type Step,
@@ -530,7 +530,7 @@ class MachineBuilder {
       const isNew = put(target, tuple, 0, work);
       if (seen !== null) seen(tuple, isNew);
       return true;
-    }, useOf(registers));
+    }, accessOf(registers));
   }
 
   #source(): Source {
@@ -546,7 +546,7 @@ class MachineBuilder {
     if (access === 'existence') {
       const test = new ExistenceStep(rows, this.#values);
       this.#tests.push(test);
-      this.#guard(() => test.holds(), { ...useOf([]), isLookAhead: true });
+      this.#guard(() => test.holds(), { ...accessOf([]), isLookAhead: true });
       this.#add(test);
     } else this.#add(rows);
   }
@@ -600,7 +600,7 @@ class MachineBuilder {
     const register = this.#registers.of(variable);
     if (way.kind === 'set') {
       const set = present(this.#semiJoins, 'the plan may reduce').set(way.set);
-      return this.#guard(() => set.admits(values[register] as number), useOf([register]));
+      return this.#guard(() => set.admits(values[register] as number), accessOf([register]));
     }
     const keyed = new KeyedSemiJoin(
       this.#sorted(way.far),
@@ -640,7 +640,7 @@ class MachineBuilder {
     const registers = variables.map((variable) => this.#registers.of(variable));
     const seen = new SeenBindings(registers, this.#values);
     this.#seen.push(seen);
-    this.#guard(() => seen.isNew(), useOf(registers));
+    this.#guard(() => seen.isNew(), accessOf(registers));
   }
 
   #add(step: Step): void {
@@ -695,14 +695,14 @@ class MachineBuilder {
       return;
     }
     const [target, from] = binds === leftTerm ? [left, right] : [right, left];
-    if (way === 'match') this.#guard(() => values[target] === values[from], useOf([target, from]));
+    if (way === 'match') this.#guard(() => values[target] === values[from], accessOf([target, from]));
     else
       this.#guard(
         () => {
           values[target] = values[from] as number;
           return true;
         },
-        useOf([from], target),
+        accessOf([from], target),
       );
   }
 

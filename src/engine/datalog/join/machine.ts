@@ -47,7 +47,7 @@ export interface GuardUse {
 }
 
 /** The use of a guard that reads these registers, and may bind one. */
-export function useOf(reads: readonly number[], binds: number | null = null): GuardUse {
+export function accessOf(reads: readonly number[], binds: number | null = null): GuardUse {
   return { reads, binds, isLookAhead: false };
 }
 
