@@ -14,6 +14,8 @@ const rules = [
   'near(?x, ?y) :- edge(?y, ?x), colour(?x, red)',
   'nearer(?x, ?z) :- near(?x, ?y), near(?y, ?z)',
   'kin(?x, ?y) :- near(?x, ?y), near(?y, ?x)',
+  // Nothing reads what is bound.
+  'tied(?x, ?y) :- near(?x, ?y), ?_w = ?x, colour(?y, red)',
   'lone(?x, ?z) :- edge(?x, ?y), colour(?x, red), near(?y, ?z), not kin(?y, ?z)',
   'calm(?x, ?y) :- edge(?x, ?y), colour(?x, red), not triple(?y, ?_, ?y)',
 ];
@@ -29,6 +31,7 @@ const goals = [
   'near(?x, ?y)',
   'nearer(?x, ?z)',
   'kin(?x, ?y)',
+  'tied(?x, ?y)',
   'lone(?x, ?z)',
   'calm(?x, ?y)',
 ];
@@ -73,6 +76,7 @@ function conclusions(facts: Iterable<Atom>): Set<string> {
     for (const y of near(x)) {
       add('near', x, y);
       if (near(y).has(x)) add('kin', x, y);
+      if (isRed.has(y)) add('tied', x, y);
       for (const z of near(y)) add('nearer', x, z);
     }
   return found;

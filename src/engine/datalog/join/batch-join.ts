@@ -133,6 +133,8 @@ abstract class Stage {
   #keep({ test, reads, binds }: UsedGuard, start: number, { registers }: Machine): void {
     const { output } = this;
     const { columns } = output;
+    // What nothing reads has no column.
+    const bound = binds === null ? undefined : columns[binds];
     let count = 0;
     for (let at = start; at < output.count; at++) {
       for (let index = 0; index < reads.length; index++) {
@@ -141,7 +143,7 @@ abstract class Stage {
         if (column !== undefined) registers[register] = column[at] as number;
       }
       if (!test()) continue;
-      if (binds !== null) (columns[binds] as Int32Array)[at] = registers[binds] as number;
+      if (bound !== undefined) bound[at] = registers[binds as number] as number;
       kept[count++] = at;
     }
     if (start + count === output.count) return;
