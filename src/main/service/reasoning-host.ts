@@ -13,7 +13,7 @@ const twoSlicesMs = 10;
 /** A question that has taken so long may be one that takes until its limits: it begins on the thread too. */
 const lateMs = 500;
 /** It ends here after so long beside the thread. */
-const bothMs = 5000;
+const bothMs = 300;
 /**
  * Heap of all threads together, in megabytes: what is large lies outside of it. In Electron all heaps of a process share 4 GB.
  */
