@@ -53,7 +53,7 @@ it.skipIf(postgresMissing !== null)(
     const readers = parts.flatMap((part) =>
       ['default', 'strong', 'token'].map((what) => reader(cluster, what, part, run)),
     );
-    const all = Promise.all([...clients, ...readers]);
+    const all = Promise.all([...clients, ...readers, ...parts.map((part) => collector(cluster, part, run))]);
     all.catch(() => {
       // It fails the test below.
       run.isOver = true;
@@ -120,6 +120,8 @@ interface Part {
   longestPauseMs: number;
   /** When a write was answered last. */
   answeredAt: number;
+  /** Frames by their first sequence: an owner that ends writes a snapshot, and what the second newest covers is trimmed. */
+  readonly frames: Map<number, Uint8Array>;
 }
 
 function partOf(database: string): Part {
@@ -131,6 +133,7 @@ function partOf(database: string): Part {
     highest: 0,
     longestPauseMs: 0,
     answeredAt: performance.now(),
+    frames: new Map(),
   };
 }
 
@@ -139,14 +142,38 @@ async function create({ nodes }: NodeCluster, at: number, name: string): Promise
   expect(created?.status, created?.text).toBe(201);
 }
 
+/** Notes the frames of the log while they are there. */
+async function collector(cluster: NodeCluster, { database, frames }: Part, run: Run): Promise<void> {
+  while (!run.isOver) {
+    try {
+      const last = Math.max(0, ...frames.keys());
+      for (const [sequence, payload] of await framesOf(cluster, database, last))
+        frames.set(sequence, payload);
+    } catch {
+      // The server is down, or gives way to another one.
+    }
+    await pause(500);
+  }
+}
+
+/** The frames of the log from this sequence on, by their first sequences, in order. */
+async function framesOf(cluster: NodeCluster, database: string, from = 0): Promise<Map<number, Uint8Array>> {
+  const rows = await cluster.query(
+    'SELECT f.first_sequence, payload FROM corollary.frame f JOIN corollary.log l ON l.id = f.log ' +
+      `WHERE l.name = '${database}' AND f.first_sequence >= ${from} ORDER BY f.first_sequence`,
+  );
+  return new Map(rows.map((row) => [Number(row['first_sequence']), row['payload'] as Uint8Array]));
+}
+
 /** Holds what clients saw of a database against its log. */
-async function held(cluster: NodeCluster, { database, headers, seen }: Part) {
+async function held(cluster: NodeCluster, { database, headers, seen, frames }: Part) {
   const strong = { ...headers, 'x-consistency': 'strong' };
   const ends = await Promise.all(cluster.nodes.map((_, at) => marksAt(cluster, at, strong)));
-  const frames = await cluster.query(
-    `SELECT payload FROM corollary.frame f JOIN corollary.log l ON l.id = f.log WHERE l.name = '${database}' ORDER BY f.first_sequence`,
-  );
-  const payloads = frames.map(({ payload }) => payload as Uint8Array);
+  const kept = await framesOf(cluster, database);
+  const [first = 1] = kept.keys();
+  // Of what is still there the log counts, of what was trimmed what was seen of it.
+  const trimmed = [...frames].filter(([sequence]) => sequence < first);
+  const payloads = [...trimmed, ...kept].map(([, payload]) => payload);
   const [row] = await cluster.query(`SELECT epoch FROM corollary.log WHERE name = '${database}'`);
   holdAgainstLog(database, payloads, seen, ends);
   const { writes, reads } = seen;
