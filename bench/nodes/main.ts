@@ -112,7 +112,11 @@ async function addRoundTrip(cluster: Cluster, add: Add): Promise<void> {
 
 async function addTraffic(cluster: Cluster, folder: string, seconds: number, add: Add): Promise<void> {
   for (const at of [await cluster.owner(), (await cluster.owner()) === 0 ? 1 : 0]) {
-    const { perSecond, p50, p99, ownerMicros, serverMicros, recordsPerFrame, msPerFrame } = await smallWrites(cluster, at, seconds);
+    const { perSecond, p50, p99, ownerMicros, serverMicros, recordsPerFrame, msPerFrame } = await smallWrites(
+      cluster,
+      at,
+      seconds,
+    );
     const where = at === (await cluster.owner()) ? 'the owner' : 'a copy';
     add(
       `one fact a write, 64 clients at ${where}`,
@@ -179,7 +183,11 @@ else {
     await addInterruptions(cluster, Number(values.rounds), add);
     const seconds = (performance.now() - startedAt) / 1000;
     if (Number(values.delay) > 0)
-      add('the relays themselves', `${figure((cluster.relayCpuSeconds() / seconds) * 100)}% of a processor`, '');
+      add(
+        'the relays themselves',
+        `${figure((cluster.relayCpuSeconds() / seconds) * 100)}% of a processor`,
+        '',
+      );
     const text = table(['what', 'measured', 'wanted'], rows);
     console.log(`\n${text}`);
     if (values.output !== undefined) writeFileSync(values.output, `${text}\n`);
