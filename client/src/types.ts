@@ -2016,7 +2016,7 @@ export type NodeList = {
     usedBytes: number | null;
     /** At which it stores no more knowledge; null: not known yet. */
     memoryBytes: number | null;
-    /** Why it cannot follow the log; null: it can. */
+    /** Why it cannot follow or take a log; null: it can. */
     problem: string | null;
   }[];
 };

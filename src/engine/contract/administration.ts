@@ -97,7 +97,7 @@ const listedNodeSchema = z.object({
   copies: z.int().describe('Databases of which it has a copy'),
   usedBytes: z.int().nullable().describe('Resident memory of its process; null: not known yet'),
   memoryBytes: z.int().nullable().describe('At which it stores no more knowledge; null: not known yet'),
-  problem: z.string().nullable().describe('Why it cannot follow the log; null: it can'),
+  problem: z.string().nullable().describe('Why it cannot follow or take a log; null: it can'),
 });
 
 export const nodeListSchema = z.object({

@@ -25,7 +25,7 @@ export interface NodeReport {
   /** Memory of the process, and the mark at which no more knowledge is stored; null: not measured, or no limit. */
   readonly usedBytes: number | null;
   readonly memoryBytes: number | null;
-  /** Why it cannot follow the log, in plain language; null: it can. */
+  /** Why it cannot follow or take the log, in plain language; null: it can. */
   readonly problem: string | null;
 }
 

@@ -523,7 +523,10 @@ class RunningService implements Service, ServiceState {
         storeUrl,
         nodeAddress: this.#config.nodeAddress,
         // Without a secret no request is passed on, so every node has everything.
-        copies: this.#config.nodeSecret === null ? Number.MAX_SAFE_INTEGER : this.#config.copies,
+        // Without a secret nothing can be passed on: every node has everything, and owners stay.
+        ...(this.#config.nodeSecret === null
+          ? { copies: Number.MAX_SAFE_INTEGER, unevenMs: Number.POSITIVE_INFINITY }
+          : { copies: this.#config.copies }),
         holdWrites: (database, step) => this.#holdWrites(database, step),
         tellGiven: async (address, database) => this.#betweenNodes?.given(address, database),
         whenUnused: (database) => present(this.#http, 'it listens').whenUnused(database),
