@@ -22,7 +22,7 @@ const SLEEP_MS = 0.1;
 const delayMs = Number(process.argv[2]);
 
 /** What is under way, in the order in which it came, which is that in which it is due. */
-let waiting: { readonly due: number; readonly pass: () => void }[] = [];
+const waiting: { readonly due: number; readonly pass: () => void }[] = [];
 let isTurning = false;
 const cell = new Int32Array(new SharedArrayBuffer(4));
 

@@ -167,7 +167,7 @@ class Shelf {
   readonly #waiting = new Map<string, ListedLog>();
   readonly #opening = new Map<string, Promise<void>>();
   /** Databases that are being closed, or given to another node. */
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #leaving = new Set<Promise<unknown>>();
   #freeing: ReturnType<typeof setTimeout> | null = null;
   /** When it was last looked how much memory databases take, by `performance.now`. */
   #measuredAt = Number.NEGATIVE_INFINITY;
@@ -418,9 +418,9 @@ class Shelf {
   }
 
   #begun(task: Promise<unknown>): void {
-    const leaving = task
+    const leaving: Promise<unknown> = task
       .catch((error: unknown) => this.#parts.onBug(error))
-      .then(() => {
+      .finally(() => {
         this.#hasNews = true;
         this.#leaving.delete(leaving);
       });
@@ -742,11 +742,10 @@ class Shelf {
       const catalogue = present(this.#catalogue, 'it is open');
       await this.#see().catch(unasked);
       const missing = this.#view.databases.filter(({ name }) => !this.#opened.has(name));
-      const opening = {
-        open: (id: number) => this.#node.openToRead(id),
-        pause: scheduler.pauseOf(null, 'backup'),
-      };
-      const others = await storedPins(missing, this.#opened.size, this.#parts.memoryGauge, opening);
+      const pause = scheduler.pauseOf(null, 'backup');
+      const open = (id: number) => this.#node.openToRead(id);
+      const memory = nearestMark(this.#parts.memoryGauge?.read());
+      const others = await storedPins(missing, this.#opened.size, memory, { open, pause });
       const rest = [...this.#opened.values()];
       const { historyId, epoch } = catalogue.context.parts.log;
       const options = { key: folderKeyOf(encryptionKey), now: () => clock.now(), random, onWarn };
@@ -755,7 +754,6 @@ class Shelf {
         const pinned = [...own, ...others];
         const { sequence, time, parts } = joinedPins(present(first, 'the catalogue is pinned'), pinned);
         const covered = { sequence, time, checksum: null, historyId, epoch, parent: null };
-        const pause = scheduler.pauseOf(null, 'backup');
         const written = parts(pause, () => !this.#isClosed);
         return spoolSnapshot(this.#place.backend, covered, written, options);
       });

@@ -1,5 +1,4 @@
 import { EngineError } from '../base/errors.ts';
-import { type MemoryGauge, nearestMark } from '../commit/high-water-mark.ts';
 import type { FrameStore } from '../log/frame-store.ts';
 import { openLogOver } from '../log/open-log.ts';
 import { type PinnedState, pinState, stateOf } from '../state/state-snapshot.ts';
@@ -17,11 +16,10 @@ interface Opening {
 export async function storedPins(
   logs: readonly { readonly id: number; readonly bytes: number }[],
   present: number,
-  gauge: MemoryGauge | null,
+  { used, allowed }: { readonly used: number; readonly allowed: number },
   { open, pause }: Opening,
 ): Promise<PinnedState[]> {
   const bytes = logs.reduce((sum, log) => sum + log.bytes, 0);
-  const { used, allowed } = nearestMark(gauge?.read());
   if (used + bytes > allowed)
     throw new EngineError(
       'Conflict',
