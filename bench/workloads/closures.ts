@@ -115,7 +115,7 @@ export const closures: readonly Workload[] = [
     goal: ['tc', 'n0', '?y'],
     sql: reachSql,
     needsDemand: true,
-    build: randomEdges({ tiny: 100, small: 5_000, full: 100_000, large: 250_000 }, 4),
+    build: randomEdges({ tiny: 100, small: 5_000, full: 100_000, large: 300_000 }, 4),
   },
   {
     ...coldQuestion,

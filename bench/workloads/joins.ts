@@ -14,7 +14,7 @@ import {
 } from '../graphs.ts';
 import { rule } from '../program.ts';
 import { randomEdges } from './closures.ts';
-import { at, type BySize, coldQuestion, type Size, type Sql, type Workload } from './workload.ts';
+import { at, type BySize, coldQuestion, databases, type Size, type Sql, type Workload } from './workload.ts';
 
 const inheritance = [
   rule(['type', '?x', '?c'], ['instance', '?x', '?c']),
@@ -150,7 +150,7 @@ const cyclicJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'triangles-skewed',
     title: 'triangles of a skewed graph',
-    largePeers: ['DuckDB', 'SWI-Prolog'],
+    largePeers: ['DuckDB'],
     rules: [triangle],
     goal: ['triangle', '?x', '?y', '?z'],
     sql: triangleSql,
@@ -193,12 +193,12 @@ const cyclicJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'squares-skewed',
     title: 'cycles of four in a skewed graph',
-    largePeers: ['DuckDB', 'SWI-Prolog'],
+    largePeers: ['DuckDB'],
     rules: [square],
     goal: ['square', '?w', '?x', '?y', '?z'],
     sql: squareSql,
     build: (size) => {
-      const nodes = { tiny: 40, small: 200, full: 700, large: 12_000 }[size];
+      const nodes = { tiny: 40, small: 200, full: 700, large: 20_000 }[size];
       return [{ name: 'edge', rows: skewedGraph(nodes, nodes * 4, 0.8, 73) }];
     },
   },
@@ -304,7 +304,7 @@ const patternsInLargeGraphs: readonly Workload[] = [
       tiny: 4,
       small: 20,
       full: 200,
-      large: 800,
+      large: 2_500,
     }),
   },
   {
@@ -335,7 +335,6 @@ const patternsInLargeGraphs: readonly Workload[] = [
       tiny: 4,
       small: 20,
       full: 200,
-      large: 800,
     }),
   },
 ];
@@ -367,7 +366,7 @@ const plainJoins: readonly Workload[] = [
       indexes: ['r1(x, y)', 'r2(x, y)', 'r3(x, y)', 'r4(x, y)', 'r5(x, y)'],
     },
     build: (size) => {
-      const width = { tiny: 10, small: 80, full: 200, large: 2_000 }[size];
+      const width = { tiny: 10, small: 80, full: 200, large: 500 }[size];
       const pairs = width * at({ tiny: 2, small: 4, full: 6 }, size);
       return letters.map((from, index) => ({
         name: `r${index + 1}`,
@@ -408,10 +407,10 @@ const plainJoins: readonly Workload[] = [
       indexes: ['r(y, x)', 's(y, x)', 't(x, y)'],
     },
     build: (size) => {
-      const pairs = { tiny: 60, small: 1_000, full: 6_000, large: 300_000 }[size];
+      const pairs = { tiny: 60, small: 1_000, full: 6_000, large: 600_000 }[size];
       const right = skewedPairs('b', pairs >> 2, pairs, 1, 83);
       const kept = right
-        .slice(0, at({ tiny: 20, small: 20, full: 20, large: 1_000 }, size))
+        .slice(0, at({ tiny: 20, small: 20, full: 20, large: 2_000 }, size))
         .map(([value]): Row => [value, 'kept']);
       return [
         { name: 'r', rows: skewedPairs('a', pairs >> 2, pairs, 1, 79) },
@@ -424,7 +423,7 @@ const plainJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'forked-join',
     title: 'join of two atoms that all of many forked scopes store',
-    largePeers: ['DuckDB', 'SQLite', 'SWI-Prolog', 'gringo'],
+    largePeers: databases,
     rules: [rule(['near', '?x', '?z'], ['edge', '?x', '?y'], ['edge', '?y', '?z'])],
     goal: ['near', '?x', '?z'],
     sql: {
@@ -433,7 +432,7 @@ const plainJoins: readonly Workload[] = [
       indexes: ['edge(x, y)'],
     },
     scopes: { tiny: 5, small: 100, full: 1_000, large: 10 },
-    build: randomEdges({ tiny: 60, small: 100, full: 200, large: 100_000 }, 3),
+    build: randomEdges({ tiny: 60, small: 100, full: 200, large: 150_000 }, 3),
   },
 ];
 

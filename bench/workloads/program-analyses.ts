@@ -118,7 +118,7 @@ function calls(methods: number, prng: Prng): Rows {
   return rows;
 }
 
-const pointsToMethods: BySize = { tiny: 8, small: 200, full: 4_000, large: 28_000 };
+const pointsToMethods: BySize = { tiny: 8, small: 200, full: 4_000, large: 12_000 };
 const callGraphMethods: BySize = { tiny: 8, small: 100, full: 200 };
 
 export const programAnalyses: readonly Workload[] = [
@@ -126,7 +126,7 @@ export const programAnalyses: readonly Workload[] = [
     ...coldQuestion,
     name: 'points-to',
     title: 'which objects the variables of a program may point to, by field',
-    largePeers: ['gringo', 'SWI-Prolog'],
+    largePeers: ['gringo'],
     rules: pointsTo,
     goal: ['points_to', '?v', '?o'],
     sql: null,

@@ -54,7 +54,7 @@ export interface Workload {
    */
   readonly scopes?: BySize;
   /**
-   * The contestants that run at `large` beside ours: the others take ten times as long as the best of them, or longer.
+   * The contestants that run at `large` beside ours: the others take at least about twice as long as the best of them.
    * Absent: the workload is not measured at `large`, since its best peer takes half a second at `full` or it is no join.
    */
   readonly largePeers?: readonly Peer[];

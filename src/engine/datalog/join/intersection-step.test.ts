@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Prng } from '../../testing/prng.ts';
 import { FactStore } from '../../store/fact-store.ts';
 import { ruleIdentity } from '../../language/print.ts';
@@ -8,12 +8,14 @@ import { holderOf, MemoryBudget } from '../model/memory-budget.ts';
 import { Program } from '../model/program.ts';
 import { matchesOf, question } from '../tables/question.ts';
 import { TableSet } from '../tables/table-set.ts';
+import { Sorted } from './intersection-step.ts';
 
 /** Triangles, and paths to marked nodes, of stored edges, asked for in new tables each time. */
 
 const everything = { kind: 'all' } as const;
 const texts = [
   'triangle(?x, ?y, ?z) :- edge(?x, ?y), edge(?y, ?z), edge(?z, ?x).',
+  'square(?w, ?x, ?y, ?z) :- edge(?w, ?x), edge(?x, ?y), edge(?y, ?z), edge(?z, ?w).',
   'arrives(?a, ?d) :- mark(?a, blue), edge(?a, ?b), edge(?b, ?c), edge(?c, ?d), mark(?d, red).',
 ];
 
@@ -156,4 +158,14 @@ test('finds the same from every node when the last intersection, which has one k
   expect((await graph.ask('arrives(?a, ?d)')).found).toEqual(arrivals(graph, starts, ends));
   for (const edge of [...graph.edges].slice(0, 100)) graph.retract(...(edge.split(' ') as [string, string]));
   expect((await graph.ask('arrives(?a, ?d)')).found).toEqual(arrivals(graph, starts, ends));
+});
+
+test('finds the way back to a node of a cycle of four once, not for every edge from it', async () => {
+  const graph = randomGraph(200, 800);
+  const ranges = vi.spyOn(Sorted.prototype, 'open');
+  await graph.ask('square(?w, ?x, ?y, ?z)');
+  const found = ranges.mock.calls.length;
+  ranges.mockRestore();
+  // The way back to a node has five ranges, and there are four times as many edges as nodes.
+  expect(found).toBeLessThan(3500);
 });

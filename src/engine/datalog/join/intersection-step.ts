@@ -368,6 +368,11 @@ export class KeyedSemiJoin {
     return this.#rounds.byteLength;
   }
 
+  /** The register of the key. */
+  get key(): number {
+    return this.#keyRegister;
+  }
+
   /** Prepares for a join, whose ids of stored facts are below `ids`. */
   begin(ids: number): void {
     this.#rounds = new Int32Array(ids);
@@ -638,18 +643,27 @@ export class Intersections {
     this.#reader = null;
   }
 
-  /** A run over all columns of the relation of `rows`, if an intersection uses one. */
+  /**
+   * A run over all columns of the relation of `rows`, if an intersection uses one; better one that begins with the key of a
+   * semi-join, whose values are then found once for all rows with the key.
+   */
   runOver(rows: SortableStep, reader: Reader): (Wanted & { readonly run: SortedRun }) | null {
     const all = rows.sortable(reader);
+    const { bindPositions, bindRegisters } = rows.shape;
+    let first: (Wanted & { readonly run: SortedRun }) | null = null;
     for (const literal of this.#literals) {
       const wanted = literal.wanted(reader);
       if (all === null || wanted === null || wanted.runs !== all.runs || all.limit === 0) continue;
       const isWhole = wanted.order.length === rows.shape.bindPositions.length + (all.scope === null ? 0 : 1);
       const isSame = all.scope?.value === wanted.scope?.value && wanted.limit >= all.limit;
       const run = isWhole && isSame ? wanted.runs.known(wanted.order, wanted.limit) : null;
-      if (run !== null) return { ...wanted, run };
+      if (run === null) continue;
+      first ??= { ...wanted, run };
+      const position = wanted.order[all.scope === null ? 0 : 1] as number;
+      const register = bindRegisters[bindPositions.indexOf(position)];
+      if (this.#semiJoins.some(({ key }) => key === register)) return { ...wanted, run };
     }
-    return null;
+    return first;
   }
 
   /** The runs to make; null if some rows cannot be sorted. */
