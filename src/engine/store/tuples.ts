@@ -12,6 +12,8 @@ export const gone = 2;
 /** Up to this many slots, prefetching does not pay. */
 const slotsInCache = 0x4000;
 const rowsHashedAtOnce = 1024;
+/** Emptying more slots costs more than making a few new ones. */
+const maxSlotsToReuse = 256;
 /**
  * Larger tables of slots are rebuilt in steps: this many rows for that many insertions. Up to this size,
  * rebuilding takes three milliseconds, and in one go less than in steps. Each row of a step may touch a fresh page of
@@ -147,6 +149,20 @@ export class Tuples {
     const memory = this.#memory;
     this.release();
     return new Tuples(this.arity, this.heights !== null, null, memory);
+  }
+
+  /**
+   * An empty set in place of this one, whose columns nobody reads any more: this one itself, if it is small and nothing beside its rows
+   * was made.
+   */
+  reused(): Tuples {
+    const hasMore = this.dead !== null || this.#first !== null || this.#runs !== null || !this.#indexes.isEmpty;
+    if (hasMore || this.#slots.length > maxSlotsToReuse || this.#oldSlots !== null) return this.emptied();
+    this.#slots.fill(0);
+    this.count = 0;
+    this.#unhashedFrom = 0;
+    this.#growAt = firstStepOf(this.#capacity, 0);
+    return this;
   }
 
   /** Number of live rows. */
