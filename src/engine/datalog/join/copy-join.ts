@@ -36,14 +36,14 @@ type HeadColumn =
 
 /**
  * A join of one atom, whose rows become rows of the head column by column: the rule of a class below another, the stored facts of
- * a derived relation, rows that wait, an aggregate for each of them; or those rows whose keys negated atoms lack. Everything else, and what a change starts, is the machine's.
+ * a derived relation, rows that wait, an aggregate for each of them; or those rows whose keys negated atoms lack. Everything else, and what a change starts, is `otherwise`'s.
  *
  * If the head has all variables of the atom, and every row of the target was copied from an earlier row, the copies are distinct:
  * they are appended without a look-up.
  */
 export class CopyJoin implements Consumer {
   readonly #machine: Machine;
-  /** The same join, for what has no columns. */
+  /** The same join in blocks or by the machine: for more rows of demand, dead rows, and what a change starts. */
   readonly #otherwise: Consumer;
   readonly #parts: MachineParts;
   readonly #delta: DerivedDelta;
@@ -347,8 +347,7 @@ export class CopyJoin implements Consumer {
     this.#at = end;
     this.#next = 0;
     this.#rows = numbersOf(selected);
-    this.#results =
-      this.#groups?.resultsFor(selected) ?? new Int32Array(selected.count).fill(unknownResult);
+    this.#results = this.#groups?.resultsFor(selected) ?? new Int32Array(selected.count).fill(unknownResult);
   }
 
   /** The result for the group of a row, which is read by itself; `unknownResult` if it must go on before it has one, and yield. */
