@@ -273,7 +273,7 @@ class Sums extends Accumulator {
     if (kind === sumsOf.unknown) return unknownResult;
     if (kind === sumsOf.nothing) return noResult;
     const sum = this.#others.get(group) ?? this.#sumSoFar(group);
-    return this.idOfNumber(this.#isMean ? sum.mean(this.#counts[group] as number) : sum.sum());
+    return this.idOfNumber(this.#isMean ? sum.mean(this.#counts[group]) : sum.sum());
   }
 }
 

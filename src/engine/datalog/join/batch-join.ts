@@ -441,8 +441,7 @@ class TestStage extends Stage {
 
 /** What takes the machine's bindings many at a time, if there is such a form of the join; else the machine. */
 export function inBatches(machine: Machine): Consumer {
-  const copy = CopyJoin.inPlaceOf(machine);
-  return copy === machine ? BatchJoin.inPlaceOf(machine) : copy;
+  return CopyJoin.inPlaceOf(machine, BatchJoin.inPlaceOf(machine));
 }
 
 /**

@@ -36,13 +36,15 @@ type HeadColumn =
 
 /**
  * A join of one atom, whose rows become rows of the head column by column: the rule of a class below another, the stored facts of
- * a derived relation, rows that wait, an aggregate for each of them; or those rows whose keys negated atoms lack. Everything else, and what a change starts, is the machine's.
+ * a derived relation, rows that wait, an aggregate for each of them; or those rows whose keys negated atoms lack. Everything else, and what a change starts, is `otherwise`'s.
  *
  * If the head has all variables of the atom, and every row of the target was copied from an earlier row, the copies are distinct:
  * they are appended without a look-up.
  */
 export class CopyJoin implements Consumer {
   readonly #machine: Machine;
+  /** The same join in blocks or by the machine: for more rows of demand, dead rows, and what a change starts. */
+  readonly #otherwise: Consumer;
   readonly #parts: MachineParts;
   readonly #delta: DerivedDelta;
   readonly #stored: StoredStep | null;
@@ -74,6 +76,7 @@ export class CopyJoin implements Consumer {
 
   private constructor(
     machine: Machine,
+    otherwise: Consumer,
     delta: DerivedDelta,
     head: readonly HeadColumn[],
     absences: readonly Absence[],
@@ -81,6 +84,7 @@ export class CopyJoin implements Consumer {
     const { steps, parts } = machine;
     const [, second] = steps;
     this.#machine = machine;
+    this.#otherwise = otherwise;
     this.#parts = parts;
     this.#sink = new ColumnSink(parts);
     this.#delta = delta;
@@ -100,25 +104,25 @@ export class CopyJoin implements Consumer {
     this.#isLossless = this.#isLosslessForRow && keepsAll(delta.shape, delta.source.rows.arity, registers);
   }
 
-  /** The join in place of the machine, if it has such a form; else the machine. */
-  static inPlaceOf(machine: Machine): Consumer {
+  /** The join in place of the machine's other form, if it has one with columns; else that. */
+  static inPlaceOf(machine: Machine, otherwise: Consumer): Consumer {
     const { steps, parts } = machine;
     const [delta, ...others] = steps;
-    if (!(delta instanceof DerivedDelta) || delta.constructor !== DerivedDelta) return machine;
+    if (!(delta instanceof DerivedDelta) || delta.constructor !== DerivedDelta) return otherwise;
     const [next] = others;
     const second = next instanceof AbsentStep ? undefined : next;
     const { target, registers, seen } = parts.emission;
-    if (seen !== null || target.rows.heights !== null || parts.once || parts.overdeletes) return machine;
-    if (steps.some(({ guards }) => guards.length > 0) || registers.length === 0) return machine;
-    if (target === delta.source) return machine;
-    if (second !== undefined && !(second instanceof StoredStep || isFree(second))) return machine;
+    if (seen !== null || target.rows.heights !== null || parts.once || parts.overdeletes) return otherwise;
+    if (steps.some(({ guards }) => guards.length > 0) || registers.length === 0) return otherwise;
+    if (target === delta.source) return otherwise;
+    if (second !== undefined && !(second instanceof StoredStep || isFree(second))) return otherwise;
     const absences = absencesOf(second === undefined ? others : others.slice(1), delta, second, parts);
-    if (absences === null || (absences.length > 0 && second instanceof AggregateStep)) return machine;
-    return new CopyJoin(machine, delta, headOf(registers, delta, second), absences);
+    if (absences === null || (absences.length > 0 && second instanceof AggregateStep)) return otherwise;
+    return new CopyJoin(machine, otherwise, delta, headOf(registers, delta, second), absences);
   }
 
   get matches(): number {
-    return this.#sink.matches + this.#machine.matches;
+    return this.#sink.matches + this.#otherwise.matches;
   }
 
   get isIdle(): boolean {
@@ -127,11 +131,11 @@ export class CopyJoin implements Consumer {
 
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
     this.#isCopying = list === null && this.#begins(reader, from, to);
-    if (!this.#isCopying) this.#machine.start(reader, from, to, list, done);
+    if (!this.#isCopying) this.#otherwise.start(reader, from, to, list, done);
   }
 
   run(budget: number): number {
-    if (!this.#isCopying) return this.#machine.run(budget);
+    if (!this.#isCopying) return this.#otherwise.run(budget);
     this.#parts.constants.work = 0;
     if (!this.#absences.every(({ keys }) => keys.collect(rowsPerRun))) return 0;
     const isOver = this.#copy();
@@ -343,8 +347,7 @@ export class CopyJoin implements Consumer {
     this.#at = end;
     this.#next = 0;
     this.#rows = numbersOf(selected);
-    this.#results =
-      this.#groups?.resultsFor(selected) ?? new Int32Array(selected.count).fill(unknownResult);
+    this.#results = this.#groups?.resultsFor(selected) ?? new Int32Array(selected.count).fill(unknownResult);
   }
 
   /** The result for the group of a row, which is read by itself; `unknownResult` if it must go on before it has one, and yield. */

@@ -4,7 +4,20 @@ import { Dictionary } from '../../store/dictionary.ts';
 import { Prng } from '../../testing/prng.ts';
 import { Constants } from './constants.ts';
 
-const odd = [0, -0, 9, 10, -10, 2 ** 53 - 1, 1 - 2 ** 53, 2 ** 53, 1e21, -1e300, 5e-324, -1.2345678901234567e-308];
+const odd = [
+  0,
+  -0,
+  9,
+  10,
+  -10,
+  2 ** 53 - 1,
+  1 - 2 ** 53,
+  2 ** 53,
+  1e21,
+  -1e300,
+  5e-324,
+  -1.2345678901234567e-308,
+];
 
 function numberOf(prng: Prng): number {
   if (prng.chance(0.1)) return prng.pick([NaN, Infinity, -Infinity]);
