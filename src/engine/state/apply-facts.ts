@@ -1,5 +1,6 @@
 import { present } from '../base/assert.ts';
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
+import { NumberList } from '../base/number-list.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
 import type { ClockSetting } from '../base/clock.ts';
@@ -369,8 +370,8 @@ export class FactWriter {
   readonly #draft: Draft;
   readonly #generation: number;
   /** Numbers of facts: objects would outlive the slices, and the collector would copy them. */
-  readonly #retracted: number[] = [];
-  readonly #ended: number[] = [];
+  readonly #retracted = new NumberList();
+  readonly #ended = new NumberList();
 
   constructor(database: DatabaseState, tenant: TenantState, record: LogRecord, draft: Draft) {
     this.#database = database;
