@@ -446,6 +446,10 @@ export class Indexes {
     this.#memory = memory;
   }
 
+  get isEmpty(): boolean {
+    return this.#list.length === 0;
+  }
+
   get bytes(): number {
     return this.#list.reduce((sum, index) => sum + index.bytes, 0);
   }

@@ -81,9 +81,13 @@ export class Explainer {
       withHeights: true,
       memory,
     });
-    const atoms = body.atoms.map((atom) => ({
-      ...atom,
-      literal: concrete.get(atom.literal) as typeof atom.literal,
+    // Derived rows are all there: their number tells more than what a question expects before it has any.
+    const atoms = body.atoms.map(({ source, literal }) => ({
+      source,
+      literal: concrete.get(literal) as typeof literal,
+      ...(source.kind === 'derived' && {
+        matching: (positions: readonly number[]) => set.planner.expectedRows(source.rows.rows, positions),
+      }),
     }));
     this.#machine = compileExplainer(
       {
@@ -149,8 +153,8 @@ export class Explainer {
 
   /** Finds the instances for the head; with `one`, stops after the first. */
   async #find(head: Int32Array, reader: Reader, pacer: Pacer, one = false): Promise<void> {
-    clear(this.#heads);
-    clear(this.#instances);
+    clear(this.#heads, true);
+    clear(this.#instances, true);
     this.#heads.rows.insert(head);
     const machine = this.#machine;
     machine.start(reader, 0, 1, null, 1);

@@ -257,9 +257,9 @@ export function newDerived(shape: DerivedShape): Derived {
   };
 }
 
-/** Drops the rows and keeps the joins. */
-export function clear(derived: Derived): void {
-  derived.rows = derived.rows.emptied();
+/** Drops the rows and keeps the joins. `isUnread`: nobody reads the columns of the rows any more. */
+export function clear(derived: Derived, isUnread = false): void {
+  derived.rows = isUnread ? derived.rows.reused() : derived.rows.emptied();
   derived.done = 0;
   derived.claimed = 0;
   derived.settled = 0;

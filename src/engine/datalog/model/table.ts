@@ -108,6 +108,8 @@ export interface DerivedSource {
 export interface BodyAtom {
   readonly literal: AtomLiteral;
   readonly source: StoredSource | DerivedSource;
+  /** If its rows are all there when the join is planned: how many it is expected to have for each value of these columns. */
+  readonly matching?: (positions: readonly number[]) => number;
 }
 
 /**

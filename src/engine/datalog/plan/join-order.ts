@@ -2,6 +2,7 @@ import { type AtomLiteral, type Literal, isVariable } from '../../contract/langu
 import type { BodyPlan, Filter } from '../../language/order.ts';
 import { isAggregate, isNamedVariable, isPositiveAtom } from '../../language/terms.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
+import type { Tuples } from '../../store/tuples.ts';
 
 /** The filters of a body, in the order of its plan. */
 export function filtersOf(body: readonly Literal[], plan: BodyPlan): Filter[] {
@@ -82,13 +83,13 @@ const halvings = 24;
  * answers.
  */
 export class Selectivity {
-  readonly #samples = new WeakMap<StoredRelation, Map<number, Sample>>();
+  readonly #samples = new WeakMap<StoredRelation | Tuples, Map<number, Sample>>();
 
   /**
    * The average number of rows per value at the position, counting tombstones among the rows sampled. At
    * least 1, but 0 for an empty relation.
    */
-  of(stored: StoredRelation, position: number): number {
+  of(stored: StoredRelation | Tuples, position: number): number {
     if (stored.count === 0) return 0;
     return Math.max(1, stored.live / this.#sampleOf(stored, position).values);
   }
@@ -100,7 +101,7 @@ export class Selectivity {
     return (seen.get(value) ?? unseen) / sampled;
   }
 
-  #sampleOf(stored: StoredRelation, position: number): Sample {
+  #sampleOf(stored: StoredRelation | Tuples, position: number): Sample {
     const { count } = stored;
     let byPosition = this.#samples.get(stored);
     if (byPosition === undefined) this.#samples.set(stored, (byPosition = new Map()));

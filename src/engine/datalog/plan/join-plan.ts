@@ -149,6 +149,8 @@ export interface JoinAtom {
         /** True if all its rows were there before the rule was demanded: no binding demands any. */
         readonly isComplete: boolean;
       };
+  /** If its rows are all there already: how many it is expected to have for each value of these columns. */
+  readonly matching?: (positions: readonly number[]) => number;
 }
 
 /** The part of an adorned rule that decides about its joins. */
@@ -286,9 +288,14 @@ class JoinPlanner {
     }
     if (withDemand) open.push(wanted);
     while (open.length > 0) {
-      const next = cheapest(open, this.#bound, (literal, bound) =>
-        literal === wanted ? demandCost(demandTerms, bound) : this.#space.estimate(view, literal, bound),
-      ) as AtomLiteral;
+      const next = cheapest(open, this.#bound, (literal, bound) => {
+        if (literal === wanted) return demandCost(demandTerms, bound);
+        const { matching } = atoms[numbers.get(literal) as number] as JoinAtom;
+        const { key } = columnsOf(literal.args, bound);
+        return matching === undefined || key.length === literal.args.length
+          ? this.#space.estimate(view, literal, bound)
+          : matching(key);
+      }) as AtomLiteral;
       open.splice(open.indexOf(next), 1);
       const at = numbers.get(next);
       if (at === undefined) this.#lookUp(null, 'done');

@@ -2,6 +2,7 @@ import { type AtomLiteral, isVariable, type Literal } from '../../contract/langu
 import { planBody, planRule } from '../../language/order.ts';
 import { isPositiveAtom, relationOf } from '../../language/terms.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
+import type { Tuples } from '../../store/tuples.ts';
 import type { Program, ViewRule } from '../model/program.ts';
 import { type Overlay, viewKey } from '../model/reader.ts';
 import type { Argument, Table } from '../model/table.ts';
@@ -236,6 +237,14 @@ export class Planner implements BodySpace, JoinSpace {
     }
     const rows = this.#rowsOf(literal, bound);
     return isJoined ? Math.min(rows, likelyRowsOfBoundAtom / 2) : rows;
+  }
+
+  /** The rows that a relation, as it is, is expected to have for each value of these columns; the most selective one counts. */
+  expectedRows(rows: Tuples, positions: readonly number[]): number {
+    return positions.reduce(
+      (least, position) => Math.min(least, this.#selectivity.of(rows, position)),
+      rows.live,
+    );
   }
 
   cheaperOrder(view: ScopeChoice, order: readonly AtomLiteral[]): readonly AtomLiteral[] {
