@@ -295,7 +295,8 @@ export function* applyMemory(
       yield* writer.retract(aliveOf(facts, operation.retract));
       for (const summary of summariesOf(operation)) {
         writer.store(summary);
-        if (isDue(summary)) yield 'more';
+        const values = operation.summaries[stored++]?.count ?? 0;
+        if (meter.counts(charactersOf(summary.args) + values * charactersOfValue)) yield 'more';
       }
       break;
     case 'restore':
@@ -358,6 +359,9 @@ export function* summariesOf({ summaries, values }: Consolidate): Generator<Fact
     yield { predicate, args, truthVal, scope, metadata: { ...metadata, consolidated } };
   }
 }
+
+/** Characters of a value that a summary replaces, about: most of the work of storing it is its metadata. */
+const charactersOfValue = 128;
 
 type StoredVersion = MergePlan['stored'][number];
 
