@@ -99,8 +99,12 @@ async function inOrder<Item extends { readonly identity: FactIdentity }>(
   pacer: Pacer,
 ): Promise<Item[]> {
   const texts = new TextComparisons();
-  const atoms = items.map(({ identity }) => texts.see(renderIdentity(identity)));
-  const scopes = items.map(({ identity }) => identity.scope ?? '');
+  const [atoms, scopes]: [string[], string[]] = [[], []];
+  for (const [at, { identity }] of items.entries()) {
+    if (at % itemsInSlice === 0) await pacer.breathe();
+    atoms.push(texts.see(renderIdentity(identity)));
+    scopes.push(identity.scope ?? '');
+  }
   const compare = (left: number, right: number): number =>
     texts.compare(atoms[left] as string, atoms[right] as string) ||
     texts.compare(scopes[left] as string, scopes[right] as string);
@@ -159,34 +163,40 @@ async function writeOf(
   pacer: Pacer,
 ): Promise<DecidedWrite> {
   const retract: number[] = [];
-  for (const { former, replaced } of summaries) {
-    if (former !== null) retract.push(factNumberOf(former));
-    for (const fact of replaced) retract.push(factNumberOf(fact));
+  const stored: SummaryToStore[] = [];
+  const replacedValues: ConsolidatedValue[] = [];
+  for (const summary of summaries) {
+    if (summary.former !== null) retract.push(factNumberOf(summary.former));
+    for (const fact of summary.replaced) retract.push(factNumberOf(fact));
+    for (const value of summary.values) replacedValues.push(value);
+    stored.push(summaryToStore(summary));
     await pacer.breathe();
   }
   const operation: Consolidate = {
     kind: 'consolidate',
     tenant: caller.tenant,
     retract,
-    summaries: summaries.map(summaryToStore),
-    values: summaries.flatMap(({ values }) => values),
+    summaries: stored,
+    values: replacedValues,
     answer,
   };
   return encodeWrite(operation, pacer);
 }
 
 function summaryToStore(summary: PlannedSummary): SummaryToStore {
-  const { identity, metadata } = summary;
-  const { from, position, count, first, last } = consolidationOf(summary);
-  return { ...identity, metadata, from, position, count, first, last };
+  const { identity, metadata, from, position } = summary;
+  return { ...identity, metadata, from, position, ...boundsOf(summary) };
 }
 
-function consolidationOf({ from, position, values }: PlannedSummary): Consolidation {
+function consolidationOf(summary: PlannedSummary): Consolidation {
+  const { from, position, values } = summary;
+  return { from, position, values: [...values], ...boundsOf(summary) };
+}
+
+/** How many facts a summary replaces, and when the first and the last of them were asserted. */
+function boundsOf({ values }: PlannedSummary): Pick<Consolidation, 'count' | 'first' | 'last'> {
   const [first, last] = [values[0], values.at(-1)];
   return {
-    from,
-    position,
-    values: [...values],
     count: values.length,
     first: present(first, 'a summary has facts').createdAt,
     last: present(last, 'a summary has facts').createdAt,

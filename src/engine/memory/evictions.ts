@@ -101,7 +101,10 @@ export class Evictions {
 
   #grow(): void {
     const room = 2 * this.#rows.length;
-    const grown = <Column extends Int32Array | Uint8Array | Float64Array>(from: Column, to: Column): Column => {
+    const grown = <Column extends Int32Array | Uint8Array | Float64Array>(
+      from: Column,
+      to: Column,
+    ): Column => {
       to.set(from);
       return to;
     };

@@ -1,5 +1,6 @@
 import { present } from '../base/assert.ts';
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
+import { NumberList } from '../base/number-list.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
 import type { ClockSetting } from '../base/clock.ts';
@@ -294,7 +295,8 @@ export function* applyMemory(
       yield* writer.retract(aliveOf(facts, operation.retract));
       for (const summary of summariesOf(operation)) {
         writer.store(summary);
-        if (isDue(summary)) yield 'more';
+        const values = operation.summaries[stored++]?.count ?? 0;
+        if (meter.counts(charactersOf(summary.args) + values * charactersOfValue)) yield 'more';
       }
       break;
     case 'restore':
@@ -358,6 +360,9 @@ export function* summariesOf({ summaries, values }: Consolidate): Generator<Fact
   }
 }
 
+/** Characters of a value that a summary replaces, about: most of the work of storing it is its metadata. */
+const charactersOfValue = 128;
+
 type StoredVersion = MergePlan['stored'][number];
 
 /** Writes facts of a tenant into the next generation, and reports them. */
@@ -369,8 +374,8 @@ export class FactWriter {
   readonly #draft: Draft;
   readonly #generation: number;
   /** Numbers of facts: objects would outlive the slices, and the collector would copy them. */
-  readonly #retracted: number[] = [];
-  readonly #ended: number[] = [];
+  readonly #retracted = new NumberList();
+  readonly #ended = new NumberList();
 
   constructor(database: DatabaseState, tenant: TenantState, record: LogRecord, draft: Draft) {
     this.#database = database;

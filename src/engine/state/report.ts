@@ -1,3 +1,4 @@
+import { NumberList } from '../base/number-list.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { Superseded } from '../contract/facts.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
@@ -157,11 +158,11 @@ export class FactChanges implements Iterable<FactChange> {
   #groupIndexes: Map<StoredRelation, Map<FactChange['kind'], number>> | null = null;
   /** Group of the last change. */
   #lastGroup = -1;
-  readonly #rows: number[] = [];
+  readonly #rows = new NumberList();
   /** The number of each change's fact: noted with it, since a write is applied in slices and published in one turn. */
   readonly #numbers: number[] = [];
   /** Index of each change's group. */
-  readonly #groupOf: number[] = [];
+  readonly #groupOf = new NumberList();
 
   get length(): number {
     return this.#rows.length;
@@ -219,8 +220,8 @@ export class FactChanges implements Iterable<FactChange> {
   }
 
   #at(at: number): FactChange {
-    const { kind, relation } = this.#groups[this.#groupOf[at] as number] as ChangeGroup;
-    return { kind, fact: { relation, row: this.#rows[at] as number } };
+    const { kind, relation } = this.#groups[this.#groupOf.at(at)] as ChangeGroup;
+    return { kind, fact: { relation, row: this.#rows.at(at) } };
   }
 
   #groupIndexOf(kind: FactChange['kind'], relation: StoredRelation): number {

@@ -1,4 +1,5 @@
 import { assert, present } from '../base/assert.ts';
+import type { Numbers } from '../base/number-list.ts';
 import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { relationKey } from '../language/terms.ts';
@@ -419,9 +420,9 @@ export class FactStore {
   }
 
   /** Takes facts whose validity has ended out of the present; the past keeps them. */
-  leavePresent(ended: readonly number[]): void {
+  leavePresent(ended: Numbers): void {
     this.version++;
-    for (const number of ended) this.past.add(number);
+    ended.forEach((number) => this.past.add(number));
   }
 
   get mergeBases(): MergeBases {

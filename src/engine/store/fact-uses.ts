@@ -1,3 +1,4 @@
+import { NumberList, type Numbers } from '../base/number-list.ts';
 import { NumberMap } from '../base/number-map.ts';
 import { assert, present } from '../base/assert.ts';
 import type { FactRow, FactStore } from './fact-store.ts';
@@ -218,17 +219,18 @@ export class FactUses {
     this.#bounds = null;
   }
 
-  /** Forgets the uses of the retracted facts with these numbers; of a million at once, since most have none. */
-  drop(numbers: readonly number[]): void {
+  /** Forgets the uses of the retracted facts with these numbers; of a million at once. */
+  drop(numbers: Numbers): void {
     if (numbers.length === 0) return;
     this.#noteLater();
     this.version++;
-    for (const number of numbers) {
+    if (this.#uses.count === 0) return;
+    const isKept = this.#changed !== null || this.#before !== null;
+    numbers.forEach((number) => {
       this.#untold?.delete(number);
-      if (!this.#uses.has(number)) continue;
-      this.#keep(number);
+      if (isKept && this.#uses.has(number)) this.#keep(number);
       this.#uses.delete(number);
-    }
+    });
   }
 
   /** True if uses of the fact with this number beyond its assertion were recorded. */
@@ -315,7 +317,7 @@ function numberOf(fact: FactRow): number {
 export class UseColumns {
   /** By page: 1 + the slot of each of its numbers, 0 if there is none. */
   readonly #pages: (Int32Array | undefined)[] = [];
-  readonly #free: number[] = [];
+  readonly #free = new NumberList();
   #taken = 0;
   /**
    * By page of slots, of each: the number of uses, the first, how many of the latest are stored, and those: `keptUses` elements,

@@ -1,4 +1,5 @@
 import type { ClockSetting } from '../base/clock.ts';
+import { NumberSet } from '../base/number-set.ts';
 
 /**
  * Which stored facts only the past has: their validity ended, and a sweep or a new assertion took them out of the present.
@@ -13,7 +14,7 @@ export class PastFacts {
   /** Incremented when another fact is, or is not any more, one that only the past has. */
   version = 0;
   /** Facts that only the past has. */
-  readonly #past = new Set<number>();
+  readonly #past = new NumberSet();
   /**
    * Facts whose validity ends by a `ttl`, in the present too, with the time by which the `ttl` was told; -Infinity: an
    * earlier version did not say.
@@ -26,7 +27,7 @@ export class PastFacts {
 
   /** Approximate bytes. */
   get bytes(): number {
-    return (this.#past.size + this.#moved.size) * 40 + this.#byTtl.size * 56;
+    return this.#past.bytes + this.#moved.size * 40 + this.#byTtl.size * 56;
   }
 
   get isEmpty(): boolean {
@@ -118,9 +119,9 @@ export class PastFacts {
     this.#moved.delete(number);
   }
 
-  /** The facts that only the past has. */
+  /** The facts that only the past has, ascending. */
   numbers(): Int32Array {
-    return Int32Array.from(this.#past);
+    return this.#past.toArray();
   }
 
   /** Makes these the facts that only the past has. */
