@@ -334,6 +334,8 @@ export class ReasoningThreads implements FactCopies {
     const task = { kind: 'takenIn', input: null } as const;
     const { timeoutMs, maxDerivations, signal } = copyLimits;
     const posted = { task, timeoutMs, maxDerivations, reach, evicts, isAhead: true };
+    // In a turn without the question's slice: what it reaches may be thousands of relations.
+    await pacer.rest();
     await this.#asked({ database, tenant, signal }, { ...context, pacer }, posted);
   }
 
