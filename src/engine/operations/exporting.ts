@@ -18,7 +18,8 @@ import {
 } from '../read/export-text.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { unlimited } from '../session/writer.ts';
-import { AnswerLost, type ReasoningThreads } from '../reasoning/reasoning-threads.ts';
+import { AnswerLost } from '../reasoning/pieces.ts';
+import type { ReasoningThreads } from '../reasoning/reasoning-threads.ts';
 import type { ReadingEngine } from './engine-context.ts';
 
 /** Rows that an export reads from which on it is worth a copy: fewer are written here in 50 ms. */

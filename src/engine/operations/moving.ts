@@ -125,7 +125,7 @@ async function begun<Kind extends keyof RemoteReads, Result>(
     const staying = new Staying(threads, caller, { shape, reach, factor, race });
     const handOver = {
       afterMs,
-      isDue: (workedMs: number) => staying.isDue(workedMs),
+      isDue: (workedMs: number, bytes: number) => staying.isDue(workedMs, bytes),
       claim: () => race.claim(),
     };
     const begin = (context: ReadContext): Promise<Result> => {
@@ -162,7 +162,7 @@ class Staying {
   #leave: (() => void) | null = null;
   /** How often rules had fired when it was known to take long; null: it was not. */
   #firedBefore: ReadonlyMap<string, number> | null = null;
-  /** Until then it goes on here beside the thread. */
+  /** Until it has had so long it goes on here beside the thread. */
   #bothUntilMs = 0;
   /** Another one stays: this one waits for the copy on the thread, so that not all of many are worked out here. */
   #isSecond = false;
@@ -179,14 +179,17 @@ class Staying {
     this.#tallies = tallies;
   }
 
-  /** Asked at the end of a slice, with the time that it has had, in milliseconds; true: it ends here, and goes on there. */
-  isDue(workedMs: number): boolean {
-    const { afterMs, untilMs, lateMs } = this.#threads.host;
+  /**
+   * Asked at the end of a slice, with the time that it has had, in milliseconds, and the bytes that it has built; true: it ends here,
+   * and goes on there.
+   */
+  isDue(workedMs: number, bytes: number): boolean {
+    const { afterMs, untilMs, lateMs, bothBytes } = this.#threads.host;
     const context = this.#context;
     if (context === null || (this.#isSettled && workedMs < lateMs)) return false;
     const { race } = this.#read;
     if (race.isClaimedHere) return false;
-    if (race.answer !== null) return race.isOver || workedMs >= this.#bothUntilMs;
+    if (race.answer !== null) return race.isOver || bytes > bothBytes || workedMs >= this.#bothUntilMs;
     const isAtHand = this.#threads.isAtHand(this.#caller, this.#read.reach);
     if (workedMs >= lateMs && isAtHand) return !this.#goesOnInBoth(workedMs);
     if (this.#isSecondNow(context, isAtHand)) return this.#threads.isThere(this.#caller);
@@ -208,7 +211,7 @@ class Staying {
   #goesOnInBoth(workedMs: number): boolean {
     const leave = this.#isSecond ? null : this.#threads.both();
     if (leave === null) return false;
-    this.#bothUntilMs = workedMs + this.#threads.host.bothMs;
+    this.#bothUntilMs = workedMs * this.#threads.host.bothTimes;
     this.#read.race.begin(this.#noteFired(), leave);
     return true;
   }

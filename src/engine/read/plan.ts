@@ -4,6 +4,7 @@ import type { PlanAnswer } from '../contract/plan.ts';
 import { present } from '../base/assert.ts';
 import { runInSlices } from '../base/slices.ts';
 import { planText, planTree } from '../datalog/explain/plan-tree.ts';
+import { relationsRead } from '../datalog/model/program.ts';
 import { Planner } from '../datalog/plan/planner.ts';
 import type { Profile } from '../datalog/plan/profile.ts';
 import { question, type Question } from '../datalog/tables/question.ts';
@@ -18,16 +19,22 @@ export async function planOf(
   input: AskInput,
   body: readonly Literal[],
 ): Promise<PlanAnswer> {
-  pacer.look();
+  const view = scopeChoice(input);
+  const { program } = reader;
+  // The component of a relation is found with those of all below it, in one turn: so from the lowest on.
+  for (const relation of [...program.below(relationsRead(body))].reverse()) {
+    program.component(view, relation);
+    await pacer.breathe();
+  }
   const planner = new Planner({
     facts: reasoner.facts,
-    program: reader.program,
+    program,
     overlay: reader.overlay,
     withHeights: false,
     isObserved: false,
     isMaintained: reader.overlay === null,
   });
-  return written(question(scopeChoice(input), body), planner, null, pacer);
+  return written(question(view, body), planner, null, pacer);
 }
 
 /** The plan by which the question was evaluated, with what the profile counted. */

@@ -306,7 +306,8 @@ test('threads that do not start are tried again after a while, later each time, 
       afterMs: 0,
       untilMs: 0,
       lateMs: Number.POSITIVE_INFINITY,
-      bothMs: 0,
+      bothBytes: 0,
+      bothTimes: 1,
       start(on) {
         attempts++;
         if (canStart) return threads.start(on);

@@ -244,10 +244,12 @@ test('a read that goes on here and on a thread answers if the thread ends, and e
   };
   expect(await paired(lost)).toEqual(expected);
   expect(lost.threads.started).toBeGreaterThan(1);
-  const short = await openForBoth();
-  short.threads.bothMs = 0;
-  expect(await paired(short)).toEqual(expected);
-  expect(short.session.engine.counters().reasoning.movedQuestions).toBe(1);
+  for (const bound of [{ bothBytes: 0 }, { bothTimes: 1 }]) {
+    const short = await openForBoth();
+    Object.assign(short.threads, bound);
+    expect(await paired(short)).toEqual(expected);
+    expect(short.session.engine.counters().reasoning.movedQuestions).toBe(1);
+  }
 });
 
 test('facts that a query on a thread found count as used', async () => {

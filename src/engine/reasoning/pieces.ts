@@ -89,3 +89,11 @@ export class Pieces {
     this.#isOver = true;
   }
 }
+
+/** The thread that streamed an answer ended in the middle: some of it was taken. */
+export class AnswerLost extends Error {
+  constructor() {
+    super('the reasoning thread that wrote the answer ended in the middle');
+    this.name = 'AnswerLost';
+  }
+}

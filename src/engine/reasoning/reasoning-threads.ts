@@ -11,7 +11,7 @@ import { Tuples } from '../store/tuples.ts';
 import { CopyFeed, isAtHand, type Reached, copyLimits } from './copy-feed.ts';
 import { HeavyShapes } from './heavy-shapes.ts';
 import { StartAttempts } from './start-attempts.ts';
-import { Pieces, type PieceTaker } from './pieces.ts';
+import { AnswerLost, Pieces, type PieceTaker } from './pieces.ts';
 import {
   type Ending,
   type PastThread,
@@ -46,8 +46,10 @@ export interface ThreadHost {
   readonly untilMs: number;
   /** From so many on it begins on the thread too, once that has its facts: it may take until its limits. */
   readonly lateMs: number;
-  /** For so many it goes on here beside that, unless another question does. */
-  readonly bothMs: number;
+  /** Beside that it goes on here, unless another question does, until it has built so many bytes, */
+  readonly bothBytes: number;
+  /** or has had so many times the processor time that it had when it began there. */
+  readonly bothTimes: number;
   /** Whether its threads can read the retained files of the log. */
   readonly readsLog: boolean;
   /** `ended`: it ended by itself, with what it failed of. */
@@ -163,14 +165,6 @@ interface Sent {
   readonly pieces: Pieces | null;
 }
 
-/** The thread that streamed an answer ended in the middle: some of it was taken. */
-export class AnswerLost extends Error {
-  constructor() {
-    super('the reasoning thread that wrote the answer ended in the middle');
-    this.name = 'AnswerLost';
-  }
-}
-
 /** What a task came to. `hasBegun`: some of its answer was taken. */
 interface Replied extends Pick<Sent, 'now'> {
   readonly reply: ThreadReply | Ending;
@@ -251,8 +245,8 @@ export class ReasoningThreads implements FactCopies {
     return this.#counters;
   }
 
-  /** When questions move, by the processor time that they have had here. */
-  get host(): Pick<ThreadHost, 'afterMs' | 'untilMs' | 'lateMs' | 'bothMs'> {
+  /** When questions move, by what they have had here. */
+  get host(): Omit<ThreadHost, 'count' | 'readsLog' | 'start'> {
     return this.#parts.host;
   }
 
@@ -340,6 +334,8 @@ export class ReasoningThreads implements FactCopies {
     const task = { kind: 'takenIn', input: null } as const;
     const { timeoutMs, maxDerivations, signal } = copyLimits;
     const posted = { task, timeoutMs, maxDerivations, reach, evicts, isAhead: true };
+    // In a turn without the question's slice: what it reaches may be thousands of relations.
+    await pacer.rest();
     await this.#asked({ database, tenant, signal }, { ...context, pacer }, posted);
   }
 

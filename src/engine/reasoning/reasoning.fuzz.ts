@@ -77,7 +77,12 @@ for (const name of ['rich', 'time', 'steady'])
       overSeeds({ name: `${name} both`, few: 1, many: 1000 }, async (seed) => {
         const prng = new Prng(seed);
         const threads = threadsInProcess();
-        Object.assign(threads, { untilMs: 0, lateMs: 0, bothMs: prng.pick([0, 30, 1e9]) });
+        Object.assign(threads, {
+          untilMs: 0,
+          lateMs: 0,
+          bothBytes: prng.pick([0, 10_000, 1e9]),
+          bothTimes: prng.pick([5, 1e9]),
+        });
         let leftMs = mayPassMs;
         // Questions that move begin here.
         const threadHost = {

@@ -16,7 +16,8 @@ export interface ThreadsInProcess extends ThreadHost {
   afterMs: number;
   untilMs: number;
   lateMs: number;
-  bothMs: number;
+  bothBytes: number;
+  bothTimes: number;
   count: number;
   /** How its threads read the log; null: they cannot. */
   log: ((range: RetainedRange) => Promise<RetainedLog>) | null;
@@ -88,7 +89,8 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
     afterMs: 0,
     untilMs: Number.POSITIVE_INFINITY,
     lateMs: Number.POSITIVE_INFINITY,
-    bothMs: Number.POSITIVE_INFINITY,
+    bothBytes: Number.POSITIVE_INFINITY,
+    bothTimes: Number.POSITIVE_INFINITY,
     count: 1,
     log: null,
     get readsLog() {

@@ -12,8 +12,13 @@ const defaultAfterMs = 15;
 const twoSlicesMs = 10;
 /** A question that has taken so long may be one that takes until its limits: it begins on the thread too. */
 const lateMs = 500;
-/** It ends here after so long beside the thread. */
-const bothMs = 300;
+/**
+ * Beside the thread it ends here when it has built so many bytes. What it built is freed in one turn, a tenth of a millisecond for
+ * each megabyte: the collection that another allocation begins frees it on the serving thread.
+ */
+const bothBytes = 128 * 1024 * 1024;
+/** Or has had so many times what it had when it began there: that is all it loses, so a twentieth of its time. */
+const bothTimes = 20;
 /**
  * Heap of all threads together, in megabytes: what is large lies outside of it. In Electron all heaps of a process share 4 GB.
  */
@@ -40,7 +45,8 @@ export function reasoningHost(
     afterMs,
     untilMs: afterMs + twoSlicesMs,
     lateMs,
-    bothMs,
+    bothBytes,
+    bothTimes,
     readsLog: settings.log !== null,
     start({ message, ended }) {
       const worker = new Worker(file, {

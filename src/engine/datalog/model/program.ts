@@ -64,6 +64,8 @@ export class Program {
   #rulesInOrder: readonly RuleRecord[] | null = null;
   #constants: ReadonlySet<string> | null = null;
   readonly #reached = new Map<string, ReadonlySet<string>>();
+  /** What `below` answered last: a question that moves asks for the same several times in one turn. */
+  #lastBelow: { readonly key: string; readonly below: ReadonlySet<string> } | null = null;
   readonly #components = new Map<string, Components>();
   readonly #rules = new Map<string, readonly ViewRule[]>();
   readonly #recursive = new Map<string, boolean>();
@@ -242,11 +244,14 @@ export class Program {
   }
 
   /** The relations and all that they depend on, transitively. */
-  below(relations: Iterable<string>): Set<string> {
+  below(relations: Iterable<string>): ReadonlySet<string> {
     const below = new Set(relations);
+    const key = [...below].join('\n');
+    if (this.#lastBelow?.key === key) return this.#lastBelow.below;
     for (const each of below)
       for (const { record } of this.#concludingRules(each))
         for (const read of relationsRead(record.rule.body)) below.add(read);
+    this.#lastBelow = { key, below };
     return below;
   }
 

@@ -41,8 +41,8 @@ export interface EvaluationLimits {
 /** After so many milliseconds of processor time a question can begin again elsewhere. */
 export interface HandOverLimit {
   readonly afterMs: number;
-  /** Asked at the end of each slice from then on, with the time that it has had; true: it ends here. */
-  isDue(workedMs: number): boolean;
+  /** Asked at the end of each slice from then on, with the time that it has had and the bytes that it has built; true: it ends here. */
+  isDue(workedMs: number, bytes: number): boolean;
   /** Asked before it does what must not be done twice; false: it was answered elsewhere, so it ends here. */
   claim(): boolean;
 }
@@ -179,7 +179,7 @@ export class Pacer {
     const { timeoutMs, signal, handOver } = this.limits;
     this.#workedMs += performance.now() - this.#sliceStartedAt;
     const hasHad = handOver !== undefined && !this.#stays && this.#workedMs > handOver.afterMs;
-    if (hasHad && handOver.isDue(this.#workedMs)) throw new HandOver();
+    if (hasHad && handOver.isDue(this.#workedMs, this.memory.used)) throw new HandOver();
     await this.#pause((this.#wake ??= { deadline: this.startedAt + timeoutMs, signal }));
     this.#sliceStartedAt = performance.now();
     this.look();
