@@ -18,6 +18,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../../engine/contract/problems.ts';
 import { EngineError, type JsonText, type Owner, serving } from '../../engine/index.ts';
 import { isLarge, jsonSlices } from '../base/json-slices.ts';
+import { ClientGone } from './body.ts';
 import { acceptedCoding, compress, MIN_COMPRESSED_BYTES } from './compression.ts';
 import { holdAnswer } from './unread-answers.ts';
 
@@ -174,6 +175,20 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const retryAfter = known.members['retryAfterSeconds'];
   if (typeof retryAfter === 'number') reply.header('retry-after', String(retryAfter));
   return reply.code(known.status).type(problemType).send(problemBytes(known, request.id));
+}
+
+/** Answers a request that failed; closes the connection if its client went away, maybe before a long answer began to be sent. */
+export function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const isGone = error instanceof ClientGone || (reply.raw.destroyed && isBrokenOff(error));
+  if (!isGone) return sendProblem(error, request, reply);
+  reply.hijack();
+  reply.raw.destroy();
+  return reply;
+}
+
+/** What a stream ends with whose reader was closed. */
+function isBrokenOff(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 /** The error as the client sees it; logs a bug. */

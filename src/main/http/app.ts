@@ -18,7 +18,6 @@ import { requirePermission } from '../base/dispatch.ts';
 import { Activity, limits } from './limits.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import {
-  ClientGone,
   discardRest,
   hasBody,
   parseJsonBody,
@@ -35,7 +34,7 @@ import { addNodeMessages, messagePath } from './node-messages.ts';
 import { askForBody } from './node-requests.ts';
 import { addFiles } from './files.ts';
 import type { HttpHost } from './host.ts';
-import { requestIdOf, sendJson, sendProblem, setStandingHeaders } from './answers.ts';
+import { requestIdOf, sendFailure, sendJson, sendProblem, setStandingHeaders } from './answers.ts';
 import { openApiSteps } from './openapi.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { UnreadAnswers } from './unread-answers.ts';
@@ -225,12 +224,7 @@ function createApp(
     },
   });
   app.log = host.log;
-  app.setErrorHandler((error, request, reply) => {
-    if (!(error instanceof ClientGone)) return sendProblem(error, request, reply);
-    reply.hijack();
-    reply.raw.destroy();
-    return reply;
-  });
+  app.setErrorHandler(sendFailure);
   return app;
 }
 

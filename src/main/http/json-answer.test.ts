@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { request as connect } from 'node:http';
+import fastify from 'fastify';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
+import { sendFailure, sendJson } from './answers.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 let service: ServiceUnderTest;
@@ -27,4 +30,32 @@ it('returns large answers complete', async () => {
 it('returns large queries complete, with an array as the whole body', async () => {
   const { body } = await service.call('POST', '/query', { predicate: 'many', args: ['?n', '?text'] });
   expect(body).toHaveLength(5000);
+});
+
+it('logs no bug if the client goes away before a large answer begins', async () => {
+  const app = fastify({ forceCloseConnections: true });
+  onTestFinished(() => app.close());
+  const failures: unknown[] = [];
+  const bugs: unknown[] = [];
+  app.setErrorHandler((error, request, reply) => {
+    failures.push(error);
+    request.log.error = (...said: unknown[]) => void bugs.push(said);
+    return sendFailure(error, request, reply);
+  });
+  app.post('/', (_request, reply) => {
+    reply.raw.destroy();
+    return sendJson(
+      reply,
+      Array.from({ length: 20_000 }, (_, index) => `a text ${index}`),
+    );
+  });
+  const address = await app.listen({ host: '127.0.0.1', port: 0 });
+  const broken = await new Promise((resolve) => 
+    connect(address, { method: 'POST', headers: { 'content-type': 'application/json' } })
+      .on('error', resolve)
+      .end('{}'),
+  );
+  expect(broken).toMatchObject({ code: 'ECONNRESET' });
+  await expect.poll(() => failures).toMatchObject([{ code: 'ERR_STREAM_PREMATURE_CLOSE' }]);
+  expect(bugs).toEqual([]);
 });
