@@ -17,14 +17,7 @@ import type { JsonBodies } from '../base/agent-host.ts';
 import { requirePermission } from '../base/dispatch.ts';
 import { Activity, limits } from './limits.ts';
 import { type Admission, createAdmission } from './admission.ts';
-import {
-  discardRest,
-  hasBody,
-  parseJsonBody,
-  parseQuery,
-  readBody,
-  requireJson,
-} from './body.ts';
+import { discardRest, hasBody, parseJsonBody, parseQuery, readBody, requireJson } from './body.ts';
 import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';

@@ -50,7 +50,7 @@ it('logs no bug if the client goes away before a large answer begins', async () 
     );
   });
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
-  const broken = await new Promise((resolve) => 
+  const broken = await new Promise((resolve) =>
     connect(address, { method: 'POST', headers: { 'content-type': 'application/json' } })
       .on('error', resolve)
       .end('{}'),

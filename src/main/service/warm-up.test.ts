@@ -156,6 +156,14 @@ describe('warming up', () => {
     expect(open).toEqual({ now: 0, most: 1 });
   });
 
+  it('ends without a complaint at a limit of time', async () => {
+    const { rehearsal, open } = counting(422);
+    const signal = new AbortController().signal;
+    const warming = warmUp({ activity: { running: 0, started: 0 }, signal, quietMs: 20 }, open);
+    await expect(warming).resolves.toBe(false);
+    expect(rehearsal).toEqual({ asked: 1, isClosed: true });
+  });
+
   it('logs an unexpected answer', async () => {
     const { rehearsal, open } = counting(500);
     const signal = new AbortController().signal;
