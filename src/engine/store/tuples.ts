@@ -156,7 +156,8 @@ export class Tuples {
    * was made.
    */
   reused(): Tuples {
-    const hasMore = this.dead !== null || this.#first !== null || this.#runs !== null || !this.#indexes.isEmpty;
+    const hasMore =
+      this.dead !== null || this.#first !== null || this.#runs !== null || !this.#indexes.isEmpty;
     if (hasMore || this.#slots.length > maxSlotsToReuse || this.#oldSlots !== null) return this.emptied();
     this.#slots.fill(0);
     this.count = 0;

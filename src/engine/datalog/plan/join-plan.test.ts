@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { parseAtom } from '../../language/parse.ts';
 import { type JoinAtom, type JoinSpace, planJoin } from './join-plan.ts';
 
-const needs = { kind: 'derived', rows: 'needs', demand: 'demand', boundPositions: [], isComplete: false } as const;
+const needs = {
+  kind: 'derived',
+  rows: 'needs',
+  demand: 'demand',
+  boundPositions: [],
+  isComplete: false,
+} as const;
 const space: JoinSpace = {
   isExhaustive: true,
   isMaintained: true,
@@ -15,8 +21,12 @@ const space: JoinSpace = {
 /** The atoms of `needs(?x, ?z) :- needs(?x, ?y), depends(?y, ?z)` in the order in which a proof looks them up, given x and z. */
 function orderOf(matching: JoinAtom['matching']): (string | null)[] {
   const atoms: JoinAtom[] = [
-    { literal: parseAtom('needs(?x, ?y)'), source: needs, ...(matching !== undefined && { matching }) },
-    { literal: parseAtom('depends(?y, ?z)'), source: { kind: 'stored' } },
+    {
+      literal: { ...parseAtom('needs(?x, ?y)'), naf: false },
+      source: needs,
+      ...(matching !== undefined && { matching }),
+    },
+    { literal: { ...parseAtom('depends(?y, ?z)'), naf: false }, source: { kind: 'stored' } },
   ];
   const [headTerms, demandTerms] = [
     ['?x', '?y', '?z'],
