@@ -82,6 +82,18 @@ export function keyed(count: number, seed: number): Row[] {
   );
 }
 
+/** The same with its latest result kept, which a call with the same arguments returns. */
+export function keepingLatest<Arguments extends readonly number[], Result>(
+  make: (...args: Arguments) => Result,
+): (...args: Arguments) => Result {
+  let latest: { readonly key: string; readonly result: Result } | null = null;
+  return (...args) => {
+    const key = args.join(' ');
+    if (latest?.key !== key) latest = { key, result: make(...args) };
+    return latest.result;
+  };
+}
+
 /** A shuffled copy. */
 export function shuffled<T>(items: readonly T[], seed: number): T[] {
   const prng = new Prng(seed);

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Contestant, RunFailure, type Task } from './contestants/contestant.ts';
-import { corollary } from './contestants/corollary.ts';
+import { corollary, engineName } from './contestants/corollary.ts';
 import { duckdb, swiplWasm } from './contestants/fetched.ts';
 import { gringo } from './contestants/gringo.ts';
 import { n3 } from './contestants/n3.ts';
@@ -22,8 +22,8 @@ import { souffle } from './contestants/souffle.ts';
 import { sqlite } from './contestants/sqlite.ts';
 import { disagreements, figure, growth, type Line, report } from './report.ts';
 import { type Place, Runs } from './runs.ts';
-import { targetTable } from './targets.ts';
-import { rulesOf, type Size, sizes, type Workload } from './workloads/workload.ts';
+import { bestPeerTable, largeTargets, targets, targetTable } from './targets.ts';
+import { hasSize, rulesOf, type Size, sizes, type Workload } from './workloads/workload.ts';
 import { workloads } from './workloads/workloads.ts';
 
 const help = `npm run bench -- [engine] [options]
@@ -144,12 +144,20 @@ function inputOf(workload: Workload, size: Size): Input {
   };
 }
 
+/** Why the contestant does not run, or null if it does; the engine itself always runs. */
+function reasonAgainst(contestant: Contestant, { workload, rules }: Input, size: Size): string | null {
+  const atLarge: readonly string[] = [engineName, ...(workload.largePeers ?? [])];
+  if (size === 'large' && !atLarge.includes(contestant.name)) return 'left out';
+  return contestant.declines(workload, rules);
+}
+
 async function runOnce(
   contestant: Contestant,
   input: Input,
+  size: Size,
   timeoutMs: number,
 ): Promise<Parameters<Runs['add']>[1]> {
-  const reason = contestant.declines(input.workload, input.rules);
+  const reason = reasonAgainst(contestant, input, size);
   if (reason !== null) return { reason };
   const folder = mkdtempSync(join(tmpdir(), 'corollary-bench-'));
   try {
@@ -177,14 +185,14 @@ async function round(
   options: Options,
 ): Promise<boolean> {
   for (const size of options.sizes)
-    for (const workload of options.chosen) {
+    for (const workload of options.chosen.filter((each) => hasSize(each, size))) {
       const waiting = contestants.filter((each) => runs.count(placeOf(workload, size, each)) < number);
       if (waiting.length === 0) continue;
       console.log(`\n${workload.name}, ${size}, run ${number}: ${workload.title}`);
       const input = inputOf(workload, size);
       for (const each of waiting) {
         if (performance.now() > options.deadline) return false;
-        const run = await runOnce(each.contestant, input, options.timeoutMs);
+        const run = await runOnce(each.contestant, input, size, options.timeoutMs);
         runs.add(placeOf(workload, size, each), run);
         console.log(`  ${each.contestant.name}: ${'reason' in run ? run.reason : `${figure(run.solve)} s`}`);
       }
@@ -199,11 +207,18 @@ function tables(names: readonly string[], lines: readonly Line[], options: Optio
     return `## Inputs: ${size}\n\n${report(names, ofSize)}`;
   });
   const full = lines.filter(({ size }) => size === 'full');
+  const large = lines.filter(({ size }) => size === 'large');
   return [
     `Median of up to ${options.runs}; (xN): N times what ${names[0]} takes; in brackets behind a workload: answers.`,
     ...bySize,
     ...(options.sizes.length > 1 ? [`## Growth\n\n${growth(lines)}\n`] : []),
-    ...(full.length > 0 ? [`## Targets\n\n${targetTable(names, full)}\n`] : []),
+    ...(full.length > 0 ? [`## Targets\n\n${targetTable(names, full, targets)}\n`] : []),
+    ...(large.length > 0
+      ? [
+          `## Inputs: large, beside the best peer\n\n${bestPeerTable(names, large)}\n`,
+          `## Targets of large inputs\n\n${targetTable(names, large, largeTargets)}\n`,
+        ]
+      : []),
   ].join('\n\n');
 }
 
@@ -222,15 +237,17 @@ async function main(): Promise<void> {
       break;
     }
   const lines = options.sizes.flatMap((size) =>
-    options.chosen.map(
-      (workload): Line => ({
-        workload: workload.name,
-        title: workload.title,
-        kind: workload.kind,
-        size,
-        cells: contestants.map((each) => runs.cell(placeOf(workload, size, each))),
-      }),
-    ),
+    options.chosen
+      .filter((workload) => hasSize(workload, size))
+      .map(
+        (workload): Line => ({
+          workload: workload.name,
+          title: workload.title,
+          kind: workload.kind,
+          size,
+          cells: contestants.map((each) => runs.cell(placeOf(workload, size, each))),
+        }),
+      ),
   );
   const text = tables(names, lines, options);
   console.log(`\n${text}`);

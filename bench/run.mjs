@@ -37,6 +37,7 @@ await build({
         packages: join(root, 'bench', 'packages.ts'),
         http: join(root, 'bench', 'http', 'main.ts'),
         nodes: join(root, 'bench', 'nodes', 'main.ts'),
+        'nodes-relay-child': join(root, 'bench', 'nodes', 'relay-child.ts'),
         fairness: join(root, 'bench', 'fairness', 'main.ts'),
         'fairness-prober-child': join(root, 'bench', 'fairness', 'prober-child.ts'),
         mcp: join(root, 'bench', 'mcp', 'main.ts'),

@@ -1,5 +1,5 @@
 /**
- * The targets of the engine at full size, and the table that says whether they are met.
+ * The targets of the engine at full and at large size, and the table that says whether they are met.
  *
  * Targets are absolute or relative to a peer of the same run. Soufflé is not always available: if it was not measured
  * its time is derived from that of SWI-Prolog in the same run, by the ratio of both when they were measured on one
@@ -7,6 +7,8 @@
  */
 import { median, type Outcome } from './contestants/contestant.ts';
 import { figure, type Line, table } from './report.ts';
+import { hasSize } from './workloads/workload.ts';
+import { workloads } from './workloads/workloads.ts';
 
 /** The ratio of Soufflé 2, interpreted, to SWI-Prolog 9, in CPU seconds, both measured on one machine. */
 const souffleOfProlog: Readonly<Record<string, number>> = {
@@ -133,6 +135,18 @@ export const targets: readonly Target[] = [
   ]),
 ];
 
+/** Every workload that has the size `large`. */
+export const largeTargets: readonly Target[] = workloads
+  .filter((workload) => hasSize(workload, 'large'))
+  .flatMap(({ name: workload }): Target[] =>
+    closures.includes(workload) || /^(triangles|squares)/.test(workload)
+      ? [{ workload, ofBest: halfOfBest }]
+      : [
+          { workload, ofBest: { ...cold, more: 0 } },
+          { workload, of: figureOf('compiled'), ofBest: compiled },
+        ],
+  );
+
 const question: readonly [string, Measure] = ['question', ({ solve }) => solve];
 
 /** Median over the runs, or null if there is none. */
@@ -209,9 +223,13 @@ function targetRow(target: Target, line: Line, contestants: readonly string[]): 
 }
 
 /** The table of the targets whose workloads and peers were measured; `contestants[0]` is our own engine. */
-export function targetTable(contestants: readonly string[], lines: readonly Line[]): string {
+export function targetTable(
+  contestants: readonly string[],
+  lines: readonly Line[],
+  wanted: readonly Target[],
+): string {
   const byName = new Map(lines.map((line) => [line.workload, line]));
-  const rows = targets.flatMap((target) => {
+  const rows = wanted.flatMap((target) => {
     const line = byName.get(target.workload);
     const row = line === undefined ? null : targetRow(target, line, contestants);
     return row === null ? [] : [row];
@@ -219,4 +237,22 @@ export function targetTable(contestants: readonly string[], lines: readonly Line
   const missed = rows.filter((row) => row.at(-1)?.startsWith('missed') === true).length;
   const counted = `${rows.length - missed} of ${rows.length} targets are met.`;
   return `${counted}\n\n${table(['', 'target', 'measured', ''], rows)}`;
+}
+
+/** Each question beside its best peer: CPU seconds, and in brackets the ratio to that peer. */
+export function bestPeerTable(contestants: readonly string[], lines: readonly Line[]): string {
+  const rows = lines.map((line) => {
+    const best = bestPeer(line, contestants);
+    const beside = (seconds: number | null): string => {
+      if (seconds === null) return '-';
+      return best === null ? figure(seconds) : `${figure(seconds)} (${figure(seconds / best.seconds)})`;
+    };
+    return [
+      line.title,
+      best === null ? '-' : `${best.peer} ${figure(best.seconds)}`,
+      beside(medianOf(line, 0, question[1])),
+      beside(medianOf(line, 0, figureOf('compiled')[1])),
+    ];
+  });
+  return table(['', 'best peer', 'cold', 'compiled'], rows);
 }

@@ -34,7 +34,7 @@ const idleMs = 25;
 const maxIdleMs = 2000;
 
 /** CPU seconds. A question that took longer is not asked in a second engine too: others wait for their turn. */
-const mostToRepeat = 3;
+const mostToRepeat = 30;
 
 /** If there are several scopes, the one that gets the facts and from which the others are forked. */
 const firstScope = 's0';

@@ -1,30 +1,46 @@
-/** Nodes of one store over a private PostgreSQL server, each the built service in a process of its own. */
+/**
+ * Nodes of one store over a private PostgreSQL server, each the built service in a process of its own; they reach the server and
+ * each other directly, or over relays that delay.
+ */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeList } from '../../src/engine/contract/administration.ts';
+import { PostgresConnection } from '../../src/engine/log/postgres-connection.ts';
 import { type PrivatePostgres, startPostgres } from '../../src/engine/testing/private-postgres.ts';
 import { must } from '../fairness/load.ts';
 import { builtService, type Server, startServer } from '../http/server.ts';
 import { cpuSecondsIn } from '../measure.ts';
+import { Relays } from './relay.ts';
 
 /** The nodes and their server. */
 export class Cluster {
   readonly nodes: Server[] = [];
+  /** Where the other nodes reach each of them. */
+  readonly #addresses: string[] = [];
   readonly #bundles: string;
   readonly #folder: string;
   readonly #postgres: PrivatePostgres;
+  readonly #relays: Relays | null;
+  /** Of the server, as the nodes reach it. */
+  #url: string;
 
-  private constructor(bundles: string, folder: string, postgres: PrivatePostgres) {
+  private constructor(bundles: string, folder: string, postgres: PrivatePostgres, delayMs: number) {
     this.#bundles = bundles;
     this.#folder = folder;
     this.#postgres = postgres;
+    this.#relays = delayMs === 0 ? null : new Relays(bundles, delayMs);
+    this.#url = postgres.url;
   }
 
-  /** Starts the server and so many nodes; their files are in `folder`. */
-  static async start(bundles: string, folder: string, count: number): Promise<Cluster> {
+  /**
+   * Starts the server and so many nodes; their files are in `folder`. What passes between nodes, and between a node and the
+   * server, takes `delayMs` longer in each direction. The clients of the benchmark reach nodes directly.
+   */
+  static async start(bundles: string, folder: string, count: number, delayMs: number): Promise<Cluster> {
     writeFileSync(join(folder, 'secret'), 'the secret of the nodes of this benchmark');
-    const cluster = new Cluster(bundles, folder, await startPostgres());
+    const cluster = new Cluster(bundles, folder, await startPostgres(), delayMs);
     try {
+      await cluster.#relayServer();
       for (let at = 0; at < count; at++) cluster.nodes.push(await cluster.#startNode(at));
       return cluster;
     } catch (error) {
@@ -33,23 +49,37 @@ export class Cluster {
     }
   }
 
-  #startNode(at: number): Promise<Server> {
+  async #relayServer(): Promise<void> {
+    if (this.#relays === null) return;
+    const port = await this.#relays.listen();
+    this.#relays.aim(port, this.#postgres.port);
+    this.#url = this.#url.replace(`:${this.#postgres.port}/`, `:${port}/`);
+  }
+
+  async #startNode(at: number): Promise<Server> {
     const { name, command, args, environment } = builtService(
       `node ${at}`,
       this.#bundles,
       this.#folder,
       'always',
     );
+    // A node that is started again is another one.
+    const port = await this.#relays?.listen();
     const own = {
+      ...(port === undefined ? {} : { NODE_ADDRESS: `http://127.0.0.1:${port}` }),
       STORAGE_DIR: join(this.#folder, `journals-${at}`),
       COROLLARY_ENDPOINT_FILE: join(this.#folder, `node-${at}.json`),
-      STORE_URL: this.#postgres.url,
+      STORE_URL: this.#url,
       NODE_SECRET_FILE: join(this.#folder, 'secret'),
       // What a snapshot costs is measured elsewhere.
       SNAPSHOT_INTERVAL_MS: '86400000',
       LOG_LEVEL: 'WARN',
     };
-    return startServer({ name, command, args, environment: { ...environment, ...own } }, this.#folder);
+    const program = { name, command, args, environment: { ...environment, ...own } };
+    const server = await startServer(program, this.#folder);
+    if (port !== undefined) this.#relays?.aim(port, Number(new URL(server.address).port));
+    this.#addresses[at] = own.NODE_ADDRESS ?? server.address;
+    return server;
   }
 
   /** Replaces a node that was killed. */
@@ -63,6 +93,11 @@ export class Cluster {
     return node;
   }
 
+  /** The id of a node, as another one lists it. */
+  async idOf(at: number, from: number): Promise<string | undefined> {
+    return (await this.list(from)).nodes.find(({ address }) => address === this.#addresses[at])?.id;
+  }
+
   /** The nodes as one of them lists them. */
   async list(at: number): Promise<NodeList> {
     return JSON.parse(await must(this.node(at).address, { method: 'GET', path: '/admin/nodes' })) as NodeList;
@@ -73,7 +108,7 @@ export class Cluster {
     const { databases, nodes } = await this.list(from);
     const owner = databases.find(({ name }) => name === 'default')?.owner;
     const address = nodes.find(({ id }) => id === owner)?.address;
-    return this.nodes.findIndex((node) => node.address === address);
+    return this.#addresses.findIndex((each) => each === address);
   }
 
   /** CPU seconds of PostgreSQL, with those of its processes that have ended. */
@@ -88,11 +123,35 @@ export class Cluster {
     return [parent, ...children].reduce((sum, stat) => sum + (stat?.cpu ?? 0), parent?.ended ?? 0);
   }
 
+  /** CPU seconds of the relays. */
+  relayCpuSeconds(): number {
+    return this.#relays?.cpuSeconds() ?? 0;
+  }
+
+  /** Milliseconds of statements that do nothing, by turns as the nodes reach the server, and directly. */
+  async roundTrips(count: number): Promise<{ readonly nodes: number[]; readonly direct: number[] }> {
+    const connections = {
+      nodes: new PostgresConnection(this.#url),
+      direct: new PostgresConnection(this.#postgres.url),
+    };
+    const times = { nodes: [] as number[], direct: [] as number[] };
+    for (let number = 0; number < count; number++)
+      for (const way of ['nodes', 'direct'] as const) {
+        await connections[way].open();
+        const startedAt = performance.now();
+        await connections[way].open();
+        times[way].push(performance.now() - startedAt);
+      }
+    await Promise.all([connections.nodes.close(), connections.direct.close()]);
+    return times;
+  }
+
   async end(): Promise<void> {
     for (const node of this.nodes) {
       node.signal('SIGCONT');
       await node.stop();
     }
+    this.#relays?.end();
     await this.#postgres.remove();
     rmSync(join(this.#folder, 'secret'), { force: true });
   }

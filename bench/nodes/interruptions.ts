@@ -131,11 +131,9 @@ async function begin(cluster: Cluster, what: Interruption, owner: number, other:
       node.signal('SIGTERM');
       return begun(() => cluster.restart(owner));
     case 'moved': {
-      const to = (await cluster.list(owner)).nodes.find(
-        ({ address }) => address === cluster.node(other).address,
-      );
+      const to = await cluster.idOf(other, owner);
       const startedAt = performance.now();
-      await must(node.address, { path: '/admin/nodes/move', body: { to: to?.id, database: 'default' } });
+      await must(node.address, { path: '/admin/nodes/move', body: { to, database: 'default' } });
       return { restore: async () => {}, commandMs: performance.now() - startedAt };
     }
   }

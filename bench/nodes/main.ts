@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- nodes`: three nodes over one store in PostgreSQL, all on this machine: what a write costs, how far copies
- * are behind, what a strong read costs, and how long writes stand still when the owner of the log is gone.
+ * are behind, what a strong read costs, and how long writes stand still when the owner of the log is gone. With `--delay`
+ * PostgreSQL and the other nodes are as far as in a network.
  *
  * All share the processors, so that times are those of a busy machine; CPU time of PostgreSQL and of the nodes is told apart.
  */
@@ -13,12 +14,13 @@ import { builtService, type Server, startServer } from '../http/server.ts';
 import { figure, table } from '../report.ts';
 import { Cluster } from './cluster.ts';
 import { interrupt, type Interrupted, type Interruption } from './interruptions.ts';
-import { copyLag, largeWrites, prepareReads, reads, smallWrites, strongReads } from './traffic.ts';
+import { copyLag, largeWrites, prepareReads, quantile, reads, smallWrites, strongReads } from './traffic.ts';
 
 const help = `npm run bench -- nodes [options]     (after npm run build; PostgreSQL must be installed)
   --seconds N           length of a measurement (5)
   --rounds N            interruptions of each kind (5)
   --interruptions       these alone
+  --delay MS            what passes between nodes, and to and from PostgreSQL, takes so much longer in each direction (0)
   --output FILE         write the table there too, as Markdown
   --help`;
 
@@ -97,13 +99,28 @@ function startAlone(folder: string, at: number): Promise<Server> {
 /** Is told each row when it is measured. */
 type Add = (...row: Row) => void;
 
+const ROUND_TRIPS = 300;
+
+async function addRoundTrip(cluster: Cluster, add: Add): Promise<void> {
+  const { nodes, direct } = await cluster.roundTrips(ROUND_TRIPS);
+  add(
+    'a statement that does nothing, from node to PostgreSQL',
+    `median ${figure(quantile(nodes, 0.5))} ms, p99 ${figure(quantile(nodes, 0.99))} ms; without the delay ${figure(quantile(direct, 0.5))} and ${figure(quantile(direct, 0.99))} ms`,
+    '',
+  );
+}
+
 async function addTraffic(cluster: Cluster, folder: string, seconds: number, add: Add): Promise<void> {
   for (const at of [await cluster.owner(), (await cluster.owner()) === 0 ? 1 : 0]) {
-    const { perSecond, p50, p99, ownerMicros, serverMicros } = await smallWrites(cluster, at, seconds);
+    const { perSecond, p50, p99, ownerMicros, serverMicros, recordsPerFrame, msPerFrame } = await smallWrites(
+      cluster,
+      at,
+      seconds,
+    );
     const where = at === (await cluster.owner()) ? 'the owner' : 'a copy';
     add(
       `one fact a write, 64 clients at ${where}`,
-      `${figure(perSecond)} a second, median ${ms(p50)}, p99 ${ms(p99)}; CPU a record: ${figure(ownerMicros)} µs of all nodes, ${figure(serverMicros)} µs of PostgreSQL`,
+      `${figure(perSecond)} a second, median ${ms(p50)}, p99 ${ms(p99)}; CPU a record: ${figure(ownerMicros)} µs of all nodes, ${figure(serverMicros)} µs of PostgreSQL; ${figure(recordsPerFrame)} records a frame, which takes ${figure(msPerFrame)} ms`,
       '5,000 a second, p99 30 ms, 10 µs of PostgreSQL',
     );
   }
@@ -143,6 +160,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '5' },
     interruptions: { type: 'boolean', default: false },
+    delay: { type: 'string', default: '0' },
     output: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -152,15 +170,24 @@ else if (!existsSync(join(here, '..', 'main', 'headless.js')))
   throw new Error('the service is not built: npm run build');
 else {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-bench-'));
-  const cluster = await Cluster.start(here, folder, 3);
+  const cluster = await Cluster.start(here, folder, 3, Number(values.delay));
   try {
     const rows: Row[] = [];
     const add: Add = (...row) => {
       rows.push(row);
       console.log(`${row.join(' | ')} (load ${figure(loadavg()[0] ?? 0)})`);
     };
+    await addRoundTrip(cluster, add);
+    const startedAt = performance.now();
     if (!values.interruptions) await addTraffic(cluster, folder, Number(values.seconds), add);
     await addInterruptions(cluster, Number(values.rounds), add);
+    const seconds = (performance.now() - startedAt) / 1000;
+    if (Number(values.delay) > 0)
+      add(
+        'the relays themselves',
+        `${figure((cluster.relayCpuSeconds() / seconds) * 100)}% of a processor`,
+        '',
+      );
     const text = table(['what', 'measured', 'wanted'], rows);
     console.log(`\n${text}`);
     if (values.output !== undefined) writeFileSync(values.output, `${text}\n`);

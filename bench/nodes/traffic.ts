@@ -9,7 +9,8 @@ const fact = (): object => ({ predicate: 'met', args: [`n${++made}`, `n${made % 
 
 const question: Call = { path: '/query', body: { predicate: 'met', args: ['n1', '?who'] } };
 
-function quantile(values: readonly number[], share: number): number {
+/** The value below which this share of the values is. */
+export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
@@ -20,6 +21,22 @@ async function timed(task: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await task();
   return performance.now() - startedAt;
+}
+
+/** Records that were appended by all nodes, their frames, and the seconds that these took. */
+async function appended({ nodes }: Cluster) {
+  const metrics = await Promise.all(
+    nodes.map(({ address }) => must(address, { method: 'GET', path: '/metrics' })),
+  );
+  const sum = (name: string): number =>
+    metrics
+      .flatMap((text) => [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))])
+      .reduce((all, [, value]) => all + Number(value), 0);
+  return {
+    records: sum('store_frame_records_sum'),
+    frames: sum('store_frame_records_count'),
+    seconds: sum('store_append_seconds_sum'),
+  };
 }
 
 /** Calls after which a node's code is compiled. */
@@ -41,15 +58,22 @@ export async function smallWrites(cluster: Cluster, at: number, seconds: number)
   const write = (): Promise<unknown> => must(address, { path: '/tell', body: fact() });
   await counted(WARM_WRITES, 64, write);
   const times: number[] = [];
+  const stored = await appended(cluster);
   const before = { nodes: ofNodes(cluster), server: cluster.serverCpuSeconds(), at: performance.now() };
   await repeat(performance.now() + seconds * 1000, 64, async () => void times.push(await timed(write)));
   const elapsed = (performance.now() - before.at) / 1000;
+  const nodesSeconds = ofNodes(cluster) - before.nodes;
+  const serverSeconds = cluster.serverCpuSeconds() - before.server;
+  const storedThen = await appended(cluster);
+  const frames = storedThen.frames - stored.frames;
   return {
     perSecond: times.length / elapsed,
     p50: quantile(times, 0.5),
     p99: quantile(times, 0.99),
-    ownerMicros: ((ofNodes(cluster) - before.nodes) / times.length) * 1e6,
-    serverMicros: ((cluster.serverCpuSeconds() - before.server) / times.length) * 1e6,
+    ownerMicros: (nodesSeconds / times.length) * 1e6,
+    serverMicros: (serverSeconds / times.length) * 1e6,
+    recordsPerFrame: (storedThen.records - stored.records) / frames,
+    msPerFrame: ((storedThen.seconds - stored.seconds) / frames) * 1000,
   };
 }
 

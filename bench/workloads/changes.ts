@@ -2,21 +2,21 @@
 import { chain, keyed, type Relation, type Row, shuffled, skewedGraph, turned } from '../graphs.ts';
 import { not, rule } from '../program.ts';
 import { closureLeft, closureLeftSql, randomEdges, reachSql } from './closures.ts';
-import { type BySize, type Size, type Workload } from './workload.ts';
+import { at, type BySize, type Size, type Workload } from './workload.ts';
 
 /** At full size the closure has 1.1 million tuples. */
 const changingNodes: BySize = { tiny: 60, small: 400, full: 1_200 };
 const changes: BySize = { tiny: 3, small: 5, full: 5 };
 
 function someRows(relations: readonly Relation[], size: Size): Row[] {
-  return shuffled(relations[0]?.rows ?? [], 53).slice(0, changes[size]);
+  return shuffled(relations[0]?.rows ?? [], 53).slice(0, at(changes, size));
 }
 
 /** `count` rows of the first relation, each with a key that no other of them has. */
 function someKeys(count: BySize) {
   return (relations: readonly Relation[], size: Size): Row[] => {
     const byKey = new Map(shuffled(relations[0]?.rows ?? [], 67).map((row) => [row[0], row]));
-    return [...byKey.values()].slice(0, count[size]);
+    return [...byKey.values()].slice(0, at(count, size));
   };
 }
 
@@ -91,7 +91,7 @@ export const reads: readonly Workload[] = [
     },
     needsDemand: true,
     build: (size) => {
-      const people = { tiny: 40, small: 3_000, full: 100_000 }[size];
+      const people = at({ tiny: 40, small: 3_000, full: 100_000 }, size);
       const rows = skewedGraph(people, people * 5, 0.5, 127);
       // Who knows somebody is known by them.
       const both = [...rows, ...turned(rows)].filter(([x, y]) => x !== y);
@@ -111,7 +111,7 @@ export const loads: readonly Workload[] = [
     sql: { with: 'answer AS (SELECT x, y FROM item)', from: 'answer', indexes: ['item(x, y)'] },
     needsDemand: false,
     build: (size) => [
-      { name: 'item', rows: keyed({ tiny: 1_000, small: 100_000, full: 1_000_000 }[size], 61) },
+      { name: 'item', rows: keyed(at({ tiny: 1_000, small: 100_000, full: 1_000_000 }, size), 61) },
     ],
     probes: someKeys({ tiny: 500, small: 50_000, full: 200_000 }),
   },
@@ -127,7 +127,7 @@ export const proofs: readonly Workload[] = [
     goal: ['tc', 'n0', 'n30'],
     sql: null,
     needsDemand: false,
-    build: (size) => [{ name: 'edge', rows: chain({ tiny: 50, small: 400, full: 1500 }[size], 5) }],
+    build: (size) => [{ name: 'edge', rows: chain(at({ tiny: 50, small: 400, full: 1500 }, size), 5) }],
     probes: (relations) => (relations[0]?.rows ?? []).filter(([from]) => from === 'n20'),
   },
 ];

@@ -4,7 +4,7 @@
  */
 import { chain, cycle, grid, randomGraph, type Relation } from '../graphs.ts';
 import { rule } from '../program.ts';
-import { type BySize, coldQuestion, type Size, type Sql, type Workload } from './workload.ts';
+import { at, type BySize, coldQuestion, databases, type Size, type Sql, type Workload } from './workload.ts';
 
 export const closureLeft = [
   rule(['tc', '?x', '?y'], ['edge', '?x', '?y']),
@@ -36,11 +36,11 @@ export const reachSql: Sql = {
   indexes: ['edge(x, y)'],
 };
 
-const randomNodes: BySize = { tiny: 60, small: 300, full: 800 };
+const randomNodes: BySize = { tiny: 60, small: 300, full: 800, large: 1_300 };
 
 export function randomEdges(nodes: BySize, degree: number) {
   return (size: Size): Relation[] => [
-    { name: 'edge', rows: randomGraph(nodes[size], nodes[size] * degree, 17) },
+    { name: 'edge', rows: randomGraph(at(nodes, size), at(nodes, size) * degree, 17) },
   ];
 }
 
@@ -49,6 +49,7 @@ export const closures: readonly Workload[] = [
     ...coldQuestion,
     name: 'closure-left',
     title: 'transitive closure, left recursion, all free, random graph',
+    largePeers: ['DuckDB'],
     rules: closureLeft,
     goal: ['tc', '?x', '?y'],
     sql: closureLeftSql,
@@ -58,6 +59,7 @@ export const closures: readonly Workload[] = [
     ...coldQuestion,
     name: 'closure-right',
     title: 'the same, right recursion',
+    largePeers: ['DuckDB'],
     rules: closureRight,
     goal: ['tc', '?x', '?y'],
     sql: closureRightSql,
@@ -70,52 +72,59 @@ export const closures: readonly Workload[] = [
     rules: closureRight,
     goal: ['tc', '?x', '?y'],
     sql: closureRightSql,
-    build: (size) => [{ name: 'edge', rows: chain({ tiny: 50, small: 400, full: 1500 }[size], 5) }],
+    build: (size) => [{ name: 'edge', rows: chain(at({ tiny: 50, small: 400, full: 1500 }, size), 5) }],
   },
   {
     ...coldQuestion,
     name: 'closure-double',
     title: 'double recursion, all free, random graph (SQL: left recursion)',
+    largePeers: ['DuckDB'],
     rules: closureDouble,
     goal: ['tc', '?x', '?y'],
     sql: closureLeftSql,
-    build: randomEdges({ tiny: 30, small: 100, full: 250 }, 3),
+    build: randomEdges({ tiny: 30, small: 100, full: 250, large: 1_100 }, 3),
   },
   {
     ...coldQuestion,
     name: 'closure-grid',
     title: 'left recursion, all free, a grid',
+    largePeers: ['DuckDB'],
     rules: closureLeft,
     goal: ['tc', '?x', '?y'],
     sql: closureLeftSql,
-    build: (size) => [{ name: 'edge', rows: grid({ tiny: 6, small: 18, full: 40 }[size], 7) }],
+    build: (size) => [{ name: 'edge', rows: grid({ tiny: 6, small: 18, full: 40, large: 56 }[size], 7) }],
   },
   {
     ...coldQuestion,
     name: 'closure-cycle',
     title: 'right recursion, all free, one cycle',
+    largePeers: ['DuckDB'],
     rules: closureRight,
     goal: ['tc', '?x', '?y'],
     sql: closureRightSql,
-    build: (size) => [{ name: 'edge', rows: cycle({ tiny: 40, small: 300, full: 1000 }[size], 9) }],
+    build: (size) => [
+      { name: 'edge', rows: cycle({ tiny: 40, small: 300, full: 1000, large: 1_250 }[size], 9) },
+    ],
   },
   {
     ...coldQuestion,
     name: 'bound-left',
     title: 'left recursion, first argument bound, large random graph',
+    largePeers: ['DuckDB'],
     rules: closureLeft,
     goal: ['tc', 'n0', '?y'],
     sql: reachSql,
     needsDemand: true,
-    build: randomEdges({ tiny: 100, small: 5_000, full: 100_000 }, 4),
+    build: randomEdges({ tiny: 100, small: 5_000, full: 100_000, large: 250_000 }, 4),
   },
   {
     ...coldQuestion,
     name: 'bound-right',
     title: 'right recursion, first argument bound, random graph',
+    largePeers: databases,
     rules: closureRight,
     goal: ['tc', 'n0', '?y'],
     sql: reachSql,
-    build: randomEdges(randomNodes, 3),
+    build: randomEdges({ ...randomNodes, large: 300_000 }, 3),
   },
 ];

@@ -14,7 +14,7 @@ import {
 } from '../graphs.ts';
 import { rule } from '../program.ts';
 import { randomEdges } from './closures.ts';
-import { type BySize, coldQuestion, type Size, type Sql, type Workload } from './workload.ts';
+import { at, type BySize, coldQuestion, type Size, type Sql, type Workload } from './workload.ts';
 
 const inheritance = [
   rule(['type', '?x', '?c'], ['instance', '?x', '?c']),
@@ -33,6 +33,7 @@ const recursiveJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'same-generation',
     title: 'same generation, all free',
+    largePeers: ['DuckDB'],
     rules: [
       rule(['sg', '?x', '?y'], ['parent', '?p', '?x'], ['parent', '?p', '?y']),
       rule(['sg', '?x', '?y'], ['parent', '?p', '?x'], ['sg', '?p', '?q'], ['parent', '?q', '?y']),
@@ -48,7 +49,11 @@ const recursiveJoins: readonly Workload[] = [
     build: (size) => [
       {
         name: 'parent',
-        rows: layers({ tiny: 4, small: 6, full: 11 }[size], { tiny: 10, small: 100, full: 200 }[size], 23),
+        rows: layers(
+          at({ tiny: 4, small: 6, full: 11 }, size),
+          { tiny: 10, small: 100, full: 200, large: 450 }[size],
+          23,
+        ),
       },
     ],
   },
@@ -56,11 +61,12 @@ const recursiveJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'class-hierarchy',
     title: 'class hierarchy with type inheritance, all free',
+    largePeers: ['DuckDB'],
     rules: inheritance,
     goal: ['type', '?x', '?c'],
     sql: inheritanceSql,
     build: (size) => {
-      const classes = { tiny: 20, small: 200, full: 2_000 }[size];
+      const classes = { tiny: 20, small: 200, full: 2_000, large: 4_000 }[size];
       return [
         { name: 'subclass', rows: classTree(classes, 29) },
         { name: 'instance', rows: instances(classes * 100, classes, 31) },
@@ -71,11 +77,12 @@ const recursiveJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'class-chain',
     title: 'type inheritance, each class below the next, all free',
+    largePeers: ['DuckDB'],
     rules: inheritance,
     goal: ['type', '?x', '?c'],
     sql: inheritanceSql,
     build: (size) => {
-      const classes = { tiny: 20, small: 120, full: 500 }[size];
+      const classes = { tiny: 20, small: 120, full: 500, large: 700 }[size];
       return [
         { name: 'subclass', rows: classChain(classes) },
         { name: 'instance', rows: instances(classes * 5, classes, 31) },
@@ -92,7 +99,7 @@ const deepHierarchy: Workload = {
   goal: ['type', '?x', '?c'],
   sql: inheritanceSql,
   build: (size) => {
-    const classes = { tiny: 30, small: 300, full: 2_000 }[size];
+    const classes = at({ tiny: 30, small: 300, full: 2_000 }, size);
     return [
       { name: 'subclass', rows: classChain(classes) },
       { name: 'instance', rows: instances(classes, classes, 31) },
@@ -133,27 +140,30 @@ const cyclicJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'triangles',
     title: 'triangles of a random graph',
+    largePeers: ['DuckDB'],
     rules: [triangle],
     goal: ['triangle', '?x', '?y', '?z'],
     sql: triangleSql,
-    build: randomEdges({ tiny: 40, small: 500, full: 3_000 }, 20),
+    build: randomEdges({ tiny: 40, small: 500, full: 3_000, large: 25_000 }, 20),
   },
   {
     ...coldQuestion,
     name: 'triangles-skewed',
     title: 'triangles of a skewed graph',
+    largePeers: ['DuckDB', 'SWI-Prolog'],
     rules: [triangle],
     goal: ['triangle', '?x', '?y', '?z'],
     sql: triangleSql,
     build: (size) => {
-      const nodes = { tiny: 40, small: 400, full: 2_000 }[size];
+      const nodes = { tiny: 40, small: 400, full: 2_000, large: 20_000 }[size];
       return [{ name: 'edge', rows: skewedGraph(nodes, nodes * 8, 0.8, 71) }];
     },
   },
   {
     ...coldQuestion,
     name: 'triangles-derived',
-    title: 'triangles of a derived copy of a random graph, 100,000 edges',
+    title: 'triangles of a derived copy of a random graph',
+    largePeers: ['DuckDB'],
     rules: [
       rule(['link', '?x', '?y'], ['edge', '?x', '?y']),
       rule(['triangle', '?x', '?y', '?z'], ['link', '?x', '?y'], ['link', '?y', '?z'], ['link', '?z', '?x']),
@@ -167,26 +177,28 @@ const cyclicJoins: readonly Workload[] = [
       from: 'triangle',
       indexes: ['edge(x, y)'],
     },
-    build: randomEdges({ tiny: 40, small: 500, full: 5_000 }, 20),
+    build: randomEdges({ tiny: 40, small: 500, full: 5_000, large: 25_000 }, 20),
   },
   {
     ...coldQuestion,
     name: 'squares',
     title: 'cycles of four in a random graph',
+    largePeers: ['DuckDB'],
     rules: [square],
     goal: ['square', '?w', '?x', '?y', '?z'],
     sql: squareSql,
-    build: randomEdges({ tiny: 40, small: 400, full: 2_000 }, 8),
+    build: randomEdges({ tiny: 40, small: 400, full: 2_000, large: 40_000 }, 8),
   },
   {
     ...coldQuestion,
     name: 'squares-skewed',
     title: 'cycles of four in a skewed graph',
+    largePeers: ['DuckDB', 'SWI-Prolog'],
     rules: [square],
     goal: ['square', '?w', '?x', '?y', '?z'],
     sql: squareSql,
     build: (size) => {
-      const nodes = { tiny: 40, small: 200, full: 700 }[size];
+      const nodes = { tiny: 40, small: 200, full: 700, large: 12_000 }[size];
       return [{ name: 'edge', rows: skewedGraph(nodes, nodes * 4, 0.8, 73) }];
     },
   },
@@ -196,7 +208,10 @@ const cyclicJoins: readonly Workload[] = [
 const powerLaw =
   (nodes: BySize, edgesPerNode: number, exponent: number) =>
   (size: Size): Relation[] => [
-    { name: 'edge', rows: skewedGraph(nodes[size], Math.round(nodes[size] * edgesPerNode), exponent, 71) },
+    {
+      name: 'edge',
+      rows: skewedGraph(at(nodes, size), Math.round(at(nodes, size) * edgesPerNode), exponent, 71),
+    },
   ];
 
 /** The same with some nodes at which a path starts, and others at which it ends. */
@@ -207,9 +222,9 @@ const withEnds =
     const nodes = shuffled([...new Set(relations.flatMap(({ rows }) => rows.map(([from]) => from)))], 97);
     const ends = (name: string, from: number): Relation => ({
       name,
-      rows: nodes.slice(from, from + count[size]).map((node): Row => [node, name]),
+      rows: nodes.slice(from, from + at(count, size)).map((node): Row => [node, name]),
     });
-    return [...relations, ends('start', 0), ends('stop', count[size])];
+    return [...relations, ends('start', 0), ends('stop', at(count, size))];
   };
 
 const hundredThousand = { tiny: 40, small: 2_000, full: 100_000 };
@@ -264,6 +279,7 @@ const patternsInLargeGraphs: readonly Workload[] = [
     ...coldQuestion,
     name: 'five-path',
     title: 'pairs of given nodes with a path of five edges in a power-law graph, 1,000,000 edges',
+    largePeers: ['DuckDB'],
     rules: [
       rule(
         ['path', '?a', '?f'],
@@ -284,7 +300,12 @@ const patternsInLargeGraphs: readonly Workload[] = [
       from: 'path',
       indexes: ['edge(x, y)', 'stop(x, y)'],
     },
-    build: withEnds(powerLaw(threeHundredThousand, 10 / 3, 0.6), { tiny: 4, small: 20, full: 200 }),
+    build: withEnds(powerLaw(threeHundredThousand, 10 / 3, 0.6), {
+      tiny: 4,
+      small: 20,
+      full: 200,
+      large: 800,
+    }),
   },
   {
     ...coldQuestion,
@@ -310,7 +331,12 @@ const patternsInLargeGraphs: readonly Workload[] = [
       from: 'lollipop',
       indexes: ['edge(x, y)'],
     },
-    build: withEnds(powerLaw(threeHundredThousand, 10 / 3, 0.6), { tiny: 4, small: 20, full: 200 }),
+    build: withEnds(powerLaw(threeHundredThousand, 10 / 3, 0.6), {
+      tiny: 4,
+      small: 20,
+      full: 200,
+      large: 800,
+    }),
   },
 ];
 
@@ -321,6 +347,7 @@ const plainJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'five-way-join',
     title: 'five-way join',
+    largePeers: ['DuckDB'],
     rules: [
       rule(
         ['path', '?a', '?f'],
@@ -340,8 +367,8 @@ const plainJoins: readonly Workload[] = [
       indexes: ['r1(x, y)', 'r2(x, y)', 'r3(x, y)', 'r4(x, y)', 'r5(x, y)'],
     },
     build: (size) => {
-      const width = { tiny: 10, small: 80, full: 200 }[size];
-      const pairs = width * { tiny: 2, small: 4, full: 6 }[size];
+      const width = { tiny: 10, small: 80, full: 200, large: 2_000 }[size];
+      const pairs = width * at({ tiny: 2, small: 4, full: 6 }, size);
       return letters.map((from, index) => ({
         name: `r${index + 1}`,
         rows: bipartite(from, 'bcdef'.charAt(index), width, pairs, 41 + index),
@@ -352,6 +379,7 @@ const plainJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'skewed-join',
     title: 'join over keys of which few are frequent',
+    largePeers: ['DuckDB'],
     rules: [rule(['pair', '?x', '?z'], ['r', '?x', '?k'], ['s', '?k', '?z'])],
     goal: ['pair', '?x', '?z'],
     sql: {
@@ -360,7 +388,7 @@ const plainJoins: readonly Workload[] = [
       indexes: ['r(y, x)', 's(x, y)'],
     },
     build: (size) => {
-      const pairs = { tiny: 60, small: 1_000, full: 5_000 }[size];
+      const pairs = { tiny: 60, small: 1_000, full: 5_000, large: 12_000 }[size];
       return [
         { name: 'r', rows: skewedPairs('a', pairs >> 2, pairs, 1, 79) },
         { name: 's', rows: turned(skewedPairs('b', pairs >> 2, pairs, 1, 83)) },
@@ -371,6 +399,7 @@ const plainJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'late-filter',
     title: 'join over skewed keys whose last relation is tiny',
+    largePeers: ['DuckDB'],
     rules: [rule(['pick', '?x', '?w'], ['r', '?x', '?k'], ['s', '?k', '?z'], ['t', '?z', '?w'])],
     goal: ['pick', '?x', '?w'],
     sql: {
@@ -379,9 +408,11 @@ const plainJoins: readonly Workload[] = [
       indexes: ['r(y, x)', 's(y, x)', 't(x, y)'],
     },
     build: (size) => {
-      const pairs = { tiny: 60, small: 1_000, full: 6_000 }[size];
+      const pairs = { tiny: 60, small: 1_000, full: 6_000, large: 300_000 }[size];
       const right = skewedPairs('b', pairs >> 2, pairs, 1, 83);
-      const kept = right.slice(0, 20).map(([value]): Row => [value, 'kept']);
+      const kept = right
+        .slice(0, at({ tiny: 20, small: 20, full: 20, large: 1_000 }, size))
+        .map(([value]): Row => [value, 'kept']);
       return [
         { name: 'r', rows: skewedPairs('a', pairs >> 2, pairs, 1, 79) },
         { name: 's', rows: turned(right) },
@@ -393,6 +424,7 @@ const plainJoins: readonly Workload[] = [
     ...coldQuestion,
     name: 'forked-join',
     title: 'join of two atoms that all of many forked scopes store',
+    largePeers: ['DuckDB', 'SQLite', 'SWI-Prolog', 'gringo'],
     rules: [rule(['near', '?x', '?z'], ['edge', '?x', '?y'], ['edge', '?y', '?z'])],
     goal: ['near', '?x', '?z'],
     sql: {
@@ -400,8 +432,8 @@ const plainJoins: readonly Workload[] = [
       from: 'near',
       indexes: ['edge(x, y)'],
     },
-    scopes: { tiny: 5, small: 100, full: 1_000 },
-    build: randomEdges({ tiny: 60, small: 100, full: 200 }, 3),
+    scopes: { tiny: 5, small: 100, full: 1_000, large: 10 },
+    build: randomEdges({ tiny: 60, small: 100, full: 200, large: 100_000 }, 3),
   },
 ];
 

@@ -3,10 +3,10 @@
  * rules, its queries, and universities of our own generator with its numbers.
  */
 import { Prng } from '../../src/engine/testing/prng.ts';
-import type { Relation, Row } from '../graphs.ts';
+import { keepingLatest, type Relation, type Row } from '../graphs.ts';
 import { type BenchAtom, type BenchRule, rule } from '../program.ts';
 import { sqlOfQuery } from './sql-of-query.ts';
-import { coldQuestion, type Size, type Workload } from './workload.ts';
+import { coldQuestion, databases, type Size, type Workload } from './workload.ts';
 
 const superclasses: Readonly<Record<string, string>> = {
   full_professor: 'professor',
@@ -219,6 +219,9 @@ function universities(count: number, departments: number): Relation[] {
   ];
 }
 
+/** Fourteen queries ask about the same ones. */
+const universitiesOf = keepingLatest(universities);
+
 const department = 'd0_u0';
 /** The variables of the answer, then what it must satisfy. */
 const queries: readonly (readonly [answer: readonly string[], ...body: BenchAtom[]])[] = [
@@ -296,6 +299,7 @@ export const campuses: readonly Workload[] = queries.map(([answer, ...body], ind
     ...coldQuestion,
     name: `lubm-${index + 1}`,
     title: `Lehigh University Benchmark, query ${index + 1}`,
+    largePeers: databases,
     rules: [...ontology, rule(['answer', ...answer], ...body)],
     goal: ['answer', ...answer],
     sql: sqlOfQuery(
@@ -305,8 +309,8 @@ export const campuses: readonly Workload[] = queries.map(([answer, ...body], ind
       [...derivedSql, ...classSql],
     ),
     build: (size: Size) => {
-      const count = { tiny: 1, small: 1, full: 2 }[size];
-      return universities(count, { tiny: 1, small: 5, full: 15 }[size]);
+      const count = { tiny: 1, small: 1, full: 2, large: 20 }[size];
+      return universitiesOf(count, { tiny: 1, small: 5, full: 15, large: 15 }[size]);
     },
   };
 });

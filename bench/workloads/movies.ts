@@ -4,10 +4,10 @@
  * ranges and patterns of texts are equalities here, and the answers are counted, not their minima taken.
  */
 import { Prng } from '../../src/engine/testing/prng.ts';
-import { type Relation, type Row, zipf } from '../graphs.ts';
+import { keepingLatest, type Relation, type Row, zipf } from '../graphs.ts';
 import { type BenchAtom, type BenchRule, rule } from '../program.ts';
 import { sqlOfQuery } from './sql-of-query.ts';
-import { coldQuestion, type Size, type Workload } from './workload.ts';
+import { coldQuestion, databases, type Size, type Workload } from './workload.ts';
 
 const columns: Readonly<Record<string, readonly string[]>> = {
   title: ['movie', 'kind', 'year'],
@@ -84,6 +84,9 @@ function database(movies: number): Relation[] {
   times(movies / 5, () => add('movie_link', `m${popular()}`, `m${popular()}`, prng.pick(links)));
   return [...rows].map(([name, its]) => ({ name, rows: [...its.values()], columns: columns[name] ?? [] }));
 }
+
+/** Eight queries ask about one database. */
+const databaseOf = keepingLatest(database);
 
 const indexes = Object.entries(columns).flatMap(([name, [first = '', second = '']]) => [
   `${name}(${first})`,
@@ -201,9 +204,10 @@ export const movies: readonly Workload[] = queries.map(
     ...coldQuestion,
     name: `movies-${name}`,
     title: `Join Order Benchmark ${name}: ${title}`,
+    largePeers: databases,
     rules: [query],
     goal: query.head,
     sql: sqlOfQuery(query, (predicate) => columns[predicate] ?? [], indexes),
-    build: (size: Size) => database({ tiny: 40, small: 2_000, full: 30_000 }[size]),
+    build: (size: Size) => databaseOf({ tiny: 40, small: 2_000, full: 30_000, large: 150_000 }[size]),
   }),
 );

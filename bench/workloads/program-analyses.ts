@@ -7,7 +7,7 @@
 import { Prng } from '../../src/engine/testing/prng.ts';
 import type { Relation, Row } from '../graphs.ts';
 import { type BenchRule, not, rule } from '../program.ts';
-import { type BySize, coldQuestion, type Workload } from './workload.ts';
+import { at, type BySize, coldQuestion, type Workload } from './workload.ts';
 
 const pointsTo: readonly BenchRule[] = [
   rule(['points_to', '?v', '?o'], ['alloc', '?v', '?o']),
@@ -118,7 +118,7 @@ function calls(methods: number, prng: Prng): Rows {
   return rows;
 }
 
-const pointsToMethods: BySize = { tiny: 8, small: 200, full: 4_000 };
+const pointsToMethods: BySize = { tiny: 8, small: 200, full: 4_000, large: 28_000 };
 const callGraphMethods: BySize = { tiny: 8, small: 100, full: 200 };
 
 export const programAnalyses: readonly Workload[] = [
@@ -126,10 +126,11 @@ export const programAnalyses: readonly Workload[] = [
     ...coldQuestion,
     name: 'points-to',
     title: 'which objects the variables of a program may point to, by field',
+    largePeers: ['gringo', 'SWI-Prolog'],
     rules: pointsTo,
     goal: ['points_to', '?v', '?o'],
     sql: null,
-    build: (size) => relationsOf(statements(pointsToMethods[size], new Prng(139))),
+    build: (size) => relationsOf(statements(at(pointsToMethods, size), new Prng(139))),
   },
   {
     ...coldQuestion,
@@ -140,7 +141,7 @@ export const programAnalyses: readonly Workload[] = [
     sql: null,
     build: (size) => {
       const prng = new Prng(149);
-      const methods = callGraphMethods[size];
+      const methods = at(callGraphMethods, size);
       return relationsOf({ ...statements(methods, prng), ...calls(methods, prng) });
     },
   },

@@ -4,7 +4,7 @@ import { Prng } from '../../src/engine/testing/prng.ts';
 import { type Aggregate, aggregate, type BenchRule, count, not, rule } from '../program.ts';
 import { university, universityRules, universitySql } from './university.ts';
 import { closureLeft, closureLeftSql, randomEdges } from './closures.ts';
-import { coldQuestion, type Size, type Sql, type Workload } from './workload.ts';
+import { at, coldQuestion, databases, type Size, type Sql, type Workload } from './workload.ts';
 
 const residues = 20;
 
@@ -64,6 +64,7 @@ const overClosures: readonly Workload[] = [
     ...coldQuestion,
     name: 'unreached',
     title: 'negation over recursion: who does not reach whom',
+    largePeers: ['DuckDB'],
     rules: [
       ...closureLeft,
       ...node,
@@ -76,7 +77,7 @@ const overClosures: readonly Workload[] = [
       indexes: ['edge(x, y)'],
     },
     build: (size) => {
-      const nodes = { tiny: 30, small: 100, full: 500 }[size];
+      const nodes = { tiny: 30, small: 100, full: 500, large: 1_500 }[size];
       return [{ name: 'edge', rows: randomGraph(nodes, Math.floor(nodes * 1.5), 17) }];
     },
   },
@@ -84,6 +85,7 @@ const overClosures: readonly Workload[] = [
     ...coldQuestion,
     name: 'reach-counts',
     title: 'an aggregate over recursion: how many each reaches',
+    largePeers: ['DuckDB'],
     rules: [
       ...closureLeft,
       ...node,
@@ -95,12 +97,13 @@ const overClosures: readonly Workload[] = [
       from: 'reaches',
       indexes: ['edge(x, y)'],
     },
-    build: randomEdges({ tiny: 60, small: 300, full: 800 }, 3),
+    build: randomEdges({ tiny: 60, small: 300, full: 800, large: 1_150 }, 3),
   },
   {
     ...coldQuestion,
     name: 'group-counts',
     title: 'an aggregate over facts: how many have each key',
+    largePeers: databases,
     rules: [
       rule(['key', '?k'], ['has', '?_', '?k']),
       rule(['share', '?k', '?n'], ['key', '?k'], count('?n', '?x', ['has', '?x', '?k'])),
@@ -112,7 +115,7 @@ const overClosures: readonly Workload[] = [
       indexes: ['has(y, x)'],
     },
     build: (size) => {
-      const pairs = { tiny: 200, small: 10_000, full: 100_000 }[size];
+      const pairs = { tiny: 200, small: 10_000, full: 100_000, large: 2_000_000 }[size];
       return [{ name: 'has', rows: skewedPairs('a', pairs / 5, pairs, 0.8, 89) }];
     },
   },
@@ -123,6 +126,7 @@ const overSales = (name: Aggregate['name'], title: string): Workload => ({
   ...coldQuestion,
   name: `group-${name}`,
   title: `an aggregate over facts: ${title} of each key`,
+  largePeers: databases,
   rules: [
     rule(['key', '?k'], ['sale', '?_', '?k', '?_']),
     rule(
@@ -139,7 +143,7 @@ const overSales = (name: Aggregate['name'], title: string): Workload => ({
     indexes: ['sale(y, z)'],
   },
   build: (size) => {
-    const pairs = { tiny: 200, small: 10_000, full: 100_000 }[size];
+    const pairs = { tiny: 200, small: 10_000, full: 100_000, large: 2_000_000 }[size];
     const prng = new Prng(113);
     const rows = skewedPairs('a', pairs / 5, pairs, 0.8, 89).map(
       ([x, key]): Row => [x, key, String(prng.below(100_000))],
@@ -153,7 +157,7 @@ const ruleCounts = { tiny: 100, small: 1_000, full: 10_000 };
 
 /** Chains of a hundred rules, each a join of the previous conclusions; a question on a chain needs no other one. */
 function manyRules(size: Size): BenchRule[] {
-  return Array.from({ length: ruleCounts[size] }, (_, index) => {
+  return Array.from({ length: at(ruleCounts, size) }, (_, index) => {
     const group = Math.floor(index / perChain);
     const step = index % perChain;
     const before = step === 0 ? 'link' : `q${group}_${step - 1}`;
@@ -168,7 +172,7 @@ const needs = [
   rule(['needs', '?x', '?z'], ['needs', '?x', '?y'], ['depends', '?y', '?z']),
 ];
 const dependencies = (size: Size) => [
-  { name: 'depends', rows: packages(packageCounts[size], dependencyCounts[size], 97) },
+  { name: 'depends', rows: packages(at(packageCounts, size), at(dependencyCounts, size), 97) },
 ];
 
 const packageGraph: readonly Workload[] = [
@@ -209,20 +213,22 @@ export const ruleSets: readonly Workload[] = [
     ...coldQuestion,
     name: 'university',
     title: 'a university: class hierarchy, membership, a join over all of it',
+    largePeers: ['DuckDB'],
     rules: universityRules,
     goal: ['taught_by_advisor', '?s', '?p'],
     sql: universitySql,
-    build: (size) => university({ tiny: 1, small: 8, full: 80 }[size], 101),
+    build: (size) => university({ tiny: 1, small: 8, full: 80, large: 800 }[size], 101),
   },
   {
     ...coldQuestion,
     name: 'mutual-recursion',
     title: 'mutual recursion of twenty predicates',
+    largePeers: ['DuckDB'],
     rules: pathLengths,
     goal: ['p0', '?x', '?y'],
     sql: pathLengthsSql,
     build: (size) => {
-      const nodes = { tiny: 15, small: 50, full: 150 }[size];
+      const nodes = { tiny: 15, small: 50, full: 150, large: 340 }[size];
       return [{ name: 'edge', rows: randomGraph(nodes, nodes * 2, 103) }];
     },
   },
@@ -230,11 +236,12 @@ export const ruleSets: readonly Workload[] = [
     ...coldQuestion,
     name: 'winning',
     title: 'a game: negation in twenty layers',
+    largePeers: ['DuckDB'],
     rules: winning,
     goal: [`won${rounds}`, '?x'],
     sql: winningSql,
     build: (size) => {
-      const nodes = { tiny: 100, small: 3_000, full: 30_000 }[size];
+      const nodes = { tiny: 100, small: 3_000, full: 30_000, large: 110_000 }[size];
       return [{ name: 'move', rows: acyclic(nodes, nodes * 3, 107) }];
     },
   },
@@ -245,10 +252,11 @@ export const ruleSets: readonly Workload[] = [
     ...coldQuestion,
     name: 'many-rules',
     title: 'a question that a hundred of ten thousand rules answer',
+    largePeers: ['SWI-Prolog'],
     rules: manyRules,
     goal: [`q0_${perChain - 1}`, '?x', '?z'],
     sql: null,
-    build: () => [{ name: 'link', rows: cycle(100, 109) satisfies Row[] }],
+    build: (size) => [{ name: 'link', rows: cycle(size === 'large' ? 12_000 : 100, 109) satisfies Row[] }],
   },
   ...packageGraph,
 ];

@@ -1,12 +1,21 @@
-/** A workload: one program, one question and inputs of three sizes. */
+/** A workload: one program, one question and inputs of several sizes. */
 import type { Relation, Row } from '../graphs.ts';
 import type { BenchAtom, BenchRule } from '../program.ts';
 
-export const sizes = ['tiny', 'small', 'full'] as const;
+/**
+ * At `large` the best peer takes half a second, or as near to that as memory and loading allow: the engine's time is that of
+ * its joins there, not that of V8's compiler.
+ */
+export const sizes = ['tiny', 'small', 'full', 'large'] as const;
 export type Size = (typeof sizes)[number];
 
-/** The parameters of each size. */
-export type BySize = Readonly<Record<Size, number>>;
+/** The names of contestants that run at `large`. */
+export type Peer = 'DuckDB' | 'SQLite' | 'SWI-Prolog' | 'gringo';
+
+/** The parameters of each size; without one of its own, `large` is as `full`. */
+export type BySize = Readonly<Record<Exclude<Size, 'large'>, number>> & { readonly large?: number };
+
+export const at = (parameters: BySize, size: Size): number => parameters[size] ?? parameters.full;
 
 /** Everything after `SELECT count(*) FROM`; relations are tables with the columns x and y, unless they name others. */
 export interface Sql {
@@ -44,6 +53,11 @@ export interface Workload {
    * Contestants without scopes have every fact once.
    */
   readonly scopes?: BySize;
+  /**
+   * The contestants that run at `large` beside ours: the others take ten times as long as the best of them, or longer.
+   * Absent: the workload is not measured at `large`, since its best peer takes half a second at `full` or it is no join.
+   */
+  readonly largePeers?: readonly Peer[];
   build(size: Size): Relation[];
   /** Rows of the first relation that are removed and put back, or whose keys are looked up. */
   probes(relations: readonly Relation[], size: Size): Row[];
@@ -54,4 +68,15 @@ export function rulesOf({ rules }: Workload, size: Size): readonly BenchRule[] {
 }
 
 /** The default: a cold question that needs no demand and changes nothing. */
-export const coldQuestion = { kind: 'ask', needsDemand: false, probes: (): Row[] => [] } as const;
+export const coldQuestion = {
+  kind: 'ask',
+  needsDemand: false,
+  probes: (): Row[] => [],
+} as const;
+
+/** The peers of most workloads at `large`. */
+export const databases: readonly Peer[] = ['DuckDB', 'SQLite'];
+
+/** Whether the workload is measured at that size. */
+export const hasSize = ({ largePeers }: Workload, size: Size): boolean =>
+  size !== 'large' || largePeers !== undefined;

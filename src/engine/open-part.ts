@@ -39,6 +39,8 @@ export interface EngineOptions {
   readonly copies?: number;
   /** Of a store, how long a node may be gone before its databases get another copy, in milliseconds; default 10,000. */
   readonly awaitedMs?: number;
+  /** Of a store, how long owners are left uneven, in milliseconds; default 30,000. */
+  readonly unevenMs?: number;
   /** Runs the step while no write to the database is answered by this service; default: at once. Rejects as the step does. */
   readonly holdWrites?: <Result>(database: string, step: () => Promise<Result>) => Promise<Result>;
   /** Tells the node at this address that it was given the log of the database; resolves when it has looked, or cannot be told. */

@@ -22,10 +22,10 @@ import type { PostgresStore } from './log/postgres-store.ts';
 import { divideStore } from './folder/move-store.ts';
 import { storedPins } from './folder/stored-pins.ts';
 import { nearestMark } from './commit/high-water-mark.ts';
-import { Backups } from './commit/snapshots.ts';
+import { allPinned, Backups } from './commit/snapshots.ts';
 import type { SnapshotCopy } from './log/snapshot-reader.ts';
 import { spoolSnapshot } from './log/spooled-snapshot.ts';
-import { joinedPins, type PinnedState } from './state/state-snapshot.ts';
+import { joinedPins } from './state/state-snapshot.ts';
 import { StatementFailed } from './log/postgres-connection.ts';
 import { type Caller, systemCaller } from './base/caller.ts';
 import { systemClock } from './base/clock.ts';
@@ -36,6 +36,7 @@ import { type EngineContext, openMeaning, type SharedParts } from './operations/
 import type { Engine } from './operations/engine.ts';
 import { routedEngine } from './operations/routed-engine.ts';
 import { ReasoningThreads } from './reasoning/reasoning-threads.ts';
+import { EvenOwners } from './replication/even-owners.ts';
 import { FULL_SHARE } from './replication/placement.ts';
 import { Placing } from './replication/placing.ts';
 import { type Giving, watchLogs } from './replication/shared-tail.ts';
@@ -161,6 +162,7 @@ class Shelf {
   readonly #ending = new Set<Opened>();
   readonly #view: StoreView;
   readonly #placing: Placing;
+  readonly #evenOwners: EvenOwners;
   /** Logs that wait to be opened, and those that are being opened, by name. */
   readonly #waiting = new Map<string, ListedLog>();
   readonly #opening = new Map<string, Promise<void>>();
@@ -181,6 +183,7 @@ class Shelf {
     this.#options = options;
     this.#view = new StoreView(node.id);
     this.#placing = new Placing(node.logs, options.copies ?? COPIES, options.awaitedMs);
+    this.#evenOwners = new EvenOwners(node.id, options.unevenMs);
     const parts = commonParts(place.backend, options);
     this.#parts = parts;
     const spool = { copySnapshot: () => this.#copyOfAll() };
@@ -328,6 +331,7 @@ class Shelf {
     } else this.#placing.rest();
     this.#openWanted();
     this.#leaveOthers();
+    this.#evenOut();
     await this.#tellCopies();
   }
 
@@ -405,15 +409,30 @@ class Shelf {
       const to = role === 'owner' ? this.#view.successor(log) : null;
       if (to === null && (role === 'owner' || !this.#view.mayLeave(log))) continue;
       opened.isLeaving = true;
-      const leaving = (to === null ? this.#leave(opened) : this.#give(opened, to))
-        .catch((error: unknown) => this.#parts.onBug(error))
-        .finally(() => {
+      this.#begun(
+        (to === null ? this.#leave(opened) : this.#give(opened, to)).finally(() => {
           opened.isLeaving = false;
-          this.#hasNews = true;
-          this.#leaving.delete(leaving);
-        });
-      this.#leaving.add(leaving);
+        }),
+      );
     }
+  }
+
+  #begun(task: Promise<unknown>): void {
+    const leaving = task
+      .catch((error: unknown) => this.#parts.onBug(error))
+      .then(() => {
+        this.#hasNews = true;
+        this.#leaving.delete(leaving);
+      });
+    this.#leaving.add(leaving);
+  }
+
+  /** Gives a database, of which this node keeps a copy, to one that owns fewer; one at a time. */
+  #evenOut(): void {
+    const move = this.#leaving.size === 0 ? this.#evenOwners.due(this.#view) : null;
+    const opened = this.#opened.get(move?.name ?? '');
+    if (move === null || opened === undefined) return;
+    this.#begun(this.#give(opened, move.to).then((isGiven) => isGiven || this.#evenOwners.refused()));
   }
 
   async #leave(opened: Opened): Promise<void> {
@@ -432,13 +451,16 @@ class Shelf {
     return this.#owning(database).handOver(to, database, { tell, ...giving });
   }
 
-  async #give({ name }: Opened, to: string): Promise<void> {
+  /** Resolves with false if the other node did not take it. */
+  async #give({ name }: Opened, to: string): Promise<boolean> {
     const { holdWrites = (_database, step) => step() } = this.#options;
     try {
       await this.#handOver(to, name, { hold: (step) => holdWrites(name, step) });
+      return true;
     } catch (error) {
-      // It is busy, or not ready: the next look tries again.
+      // It is busy, or not ready: a later look tries again.
       if (!(error instanceof EngineError)) throw error;
+      return false;
     }
   }
 
@@ -615,7 +637,7 @@ class Shelf {
     await this.#looks.run().catch(unasked);
   }
 
-  /** True if there is such a database, here or elsewhere. */
+  /** True if there is such a database. */
   #has(database: string): boolean {
     const opened = this.#opened.get(database);
     if (opened !== undefined) return opened.engine.hasDatabase(database);
@@ -719,51 +741,29 @@ class Shelf {
       const { clock, scheduler } = this.#parts;
       const catalogue = present(this.#catalogue, 'it is open');
       await this.#see().catch(unasked);
-      const others = await this.#pinsOfOthers();
+      const missing = this.#view.databases.filter(({ name }) => !this.#opened.has(name));
+      const opening = {
+        open: (id: number) => this.#node.openToRead(id),
+        pause: scheduler.pauseOf(null, 'backup'),
+      };
+      const others = await storedPins(missing, this.#opened.size, this.#parts.memoryGauge, opening);
       const rest = [...this.#opened.values()];
       const { historyId, epoch } = catalogue.context.parts.log;
-      const pins: PinnedState[] = [];
       const options = { key: folderKeyOf(encryptionKey), now: () => clock.now(), random, onWarn };
-      const next = async (at: number): Promise<SnapshotCopy> => {
-        const opened = at === 0 ? catalogue : rest[at - 1];
-        if (opened !== undefined)
-          return opened.context.snapshots.pinned((pin) => {
-            pins.push(pin);
-            return next(at + 1);
-          });
-        const [first, ...own] = pins;
+      const all = [catalogue, ...rest].map(({ context }) => context.snapshots);
+      const copy = await allPinned(all, async ([first, ...own]) => {
         const pinned = [...own, ...others];
         const { sequence, time, parts } = joinedPins(present(first, 'the catalogue is pinned'), pinned);
         const covered = { sequence, time, checksum: null, historyId, epoch, parent: null };
         const pause = scheduler.pauseOf(null, 'backup');
-        return spoolSnapshot(
-          this.#place.backend,
-          covered,
-          parts(pause, () => !this.#isClosed),
-          options,
-        );
-      };
-      const copy = await next(0);
+        const written = parts(pause, () => !this.#isClosed);
+        return spoolSnapshot(this.#place.backend, covered, written, options);
+      });
       return { ...copy, close: () => copy.close().finally(done) };
     } catch (error) {
       done();
       throw error;
     }
-  }
-
-  /** The databases that this node does not have, as the store has them. Rejects with Conflict if memory is too short for them. */
-  async #pinsOfOthers(): Promise<PinnedState[]> {
-    const missing = this.#view.databases.filter(({ name }) => !this.#opened.has(name));
-    const bytes = missing.reduce((sum, log) => sum + log.bytes, 0);
-    const { used, allowed } = nearestMark(this.#parts.memoryGauge?.read());
-    if (used + bytes > allowed)
-      throw new EngineError(
-        'Conflict',
-        `this node has ${this.#opened.size} of ${this.#opened.size + missing.length} databases, and no memory for the others: ` +
-          "back the store up with PostgreSQL's tools",
-      );
-    const pause = this.#parts.scheduler.pauseOf(null, 'backup');
-    return storedPins(missing, (id) => this.#node.openToRead(id), pause);
   }
 
   #journal(name: JournalName): Journal {

@@ -121,9 +121,9 @@ test('a tenant that was idle has saved up nothing, and one that was alone owes n
 test('charges first slices, which run at once', async () => {
   const { scheduler, admit, task, turn, pass, ran } = bench();
   void task('waiting', tenant('other'), 100, 5);
-  for (let at = 0; at < 5; at++) {
+  for (let at = 0; at < 10; at++) {
     scheduler.enter('ask', tenant('busy'));
-    pass(10);
+    pass(5);
   }
   void task('busy', tenant('busy'), 100, 5);
   for (let turns = 0; turns < 4; turns++) await turn();
@@ -138,6 +138,20 @@ test('charges first slices, which run at once', async () => {
   await settled();
   expect(isAdmitted).toBe(false);
   for (let turns = 0; turns < 20; turns++) await turn();
+  expect(isAdmitted).toBe(true);
+});
+
+test('charges a first slice as a slice at most: the machine or the collector took the rest', async () => {
+  const { scheduler, admit, task, turn, pass } = bench();
+  void task('long', tenant('other'), 100, 5);
+  scheduler.enter('tell', tenant('small'));
+  pass(80);
+  await turn();
+  let isAdmitted = false;
+  void admit(callerOf('small')).then(() => {
+    isAdmitted = true;
+  });
+  for (let turns = 0; turns < 2; turns++) await turn();
   expect(isAdmitted).toBe(true);
 });
 

@@ -11,8 +11,8 @@ import { TurnMeter } from './turn-meter.ts';
  * Between two polls of the event loop one paused slice runs, so requests and I/O come in between, and what they answer
  * goes out before the next slice (`atEndOfTurn`). Each tenant has a run queue, and so has the system. Fair queueing by measured time: a queue's virtual time grows by the time its slices
  * took, the queue with the least runs next, and a queue that had nothing to do starts at the present virtual time, so
- * that it neither saves up time nor owes any. The first slice of a task runs at once; it is charged too, and a queue
- * that has had more than its share by it waits. Within a queue tasks take turns, first come, first served.
+ * that it neither saves up time nor owes any. The first slice of a task runs at once; it is charged too, as a slice at most, and a
+ * queue that has had more than its share by it waits. Within a queue tasks take turns, first come, first served.
  *
  * A short write of another client passes between two slices at each of its steps (`shortWrite`).
  *
@@ -351,7 +351,9 @@ export class Scheduler {
     const { key, operation, since, isNew } = this.#present;
     this.#present = null;
     this.turns.ended(operation, now - since);
-    if (key !== null) this.#charge(key, now - since, isNew);
+    if (key === null) return;
+    // What a first slice takes longer, the machine or the collector mostly took.
+    this.#charge(key, isNew ? Math.min(sliceMs, now - since) : now - since, isNew);
   }
 
   /** `isNew`: by a task that did not wait for its turn. A queue without waiting tasks has saved up nothing. */

@@ -295,3 +295,17 @@ export interface Backup {
   /** `isWhole`: it was sent completely. */
   close(isWhole: boolean): Promise<void>;
 }
+
+/** Runs with the states of all of these pinned, in their order, each between two of its records. */
+export function allPinned<Result>(
+  all: readonly Pick<Snapshots, 'pinned'>[],
+  run: (pins: readonly PinnedState[]) => Promise<Result>,
+): Promise<Result> {
+  const pins: PinnedState[] = [];
+  const next = (): Promise<Result> =>
+    all[pins.length]?.pinned((pin) => {
+      pins.push(pin);
+      return next();
+    }) ?? run(pins);
+  return next();
+}

@@ -1,18 +1,22 @@
 import { decideAndWrite, type Decision, unlimited, type Writer } from '../session/writer.ts';
+import { assert } from '../base/assert.ts';
 import { type Caller, systemCaller } from '../base/caller.ts';
 import { ByteMeter } from '../base/byte-meter.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { type Decayed, type DecayInput, decayInputSchema } from '../contract/memory.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
-import { RenderedOrder } from '../store/rendered-order.ts';
+import { Evictions, type Fate } from './evictions.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import { isPinned, factNumberOf } from './patterns.ts';
 import { renderIdentity } from '../language/print.ts';
 import type { Decay } from '../state/operation.ts';
-import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { TenantState } from '../state/state.ts';
 import { EngineError } from '../base/errors.ts';
+import { type JsonText, TextList } from '../base/json-text.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
+import { SalienceReader } from '../store/salience-reader.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
 
 /**
  * Decay: evicts expired and faded facts.
@@ -26,17 +30,12 @@ import type { Clock } from '../base/clock.ts';
  * keeps it: by a `ttl` for as long as the history, else until it is retracted by its id.
  */
 
-/** A fact to evict, and why. */
-interface Eviction {
-  readonly fact: FactRow;
-  readonly fate: Fate;
-  readonly salience: number;
-}
-
 /** Which facts to evict. */
 interface Wanted {
   readonly view: ScopeChoice;
   readonly threshold: number;
+  /** Bytes of the atoms that the answer lists. */
+  readonly listedBytes: number;
 }
 
 /** The scanned tenant and the numbers of its facts to evict. */
@@ -45,7 +44,10 @@ interface Found {
   readonly facts: readonly number[];
 }
 
-type Answer = Omit<Decayed, 'generation'>;
+type Answer = Omit<Decayed, 'generation' | 'atoms'> & {
+  /** A long list is written already. */
+  readonly atoms: readonly string[] | TextList;
+};
 
 /** Rows between two looks at the clock. */
 const rowsInSlice = 512;
@@ -57,26 +59,36 @@ const bytesOfListed = 32;
 /** Constant use of the facts by questions can delay the write only this often. */
 const maxAttempts = 3;
 
-/** Evicts expired and faded facts. A caller that disconnects cancels the scan and with it the write. */
-export async function decay(writer: Writer, caller: Caller, input: DecayInput): Promise<Decayed> {
-  const wanted = { view: scopeChoice(input), threshold: input.threshold };
+/**
+ * Evicts expired and faded facts; a long answer is text. A caller that disconnects cancels the scan and with it the write. Lists
+ * atoms of so many bytes.
+ */
+export async function decay(
+  writer: Writer,
+  caller: Caller,
+  input: DecayInput,
+  listedBytes: number = caller.idempotency === null ? maxListedBytes : maxStoredBytes,
+): Promise<Decayed | JsonText> {
+  const wanted = { view: scopeChoice(input), threshold: input.threshold, listedBytes };
   const { live } = writer;
   if (input.dryRun)
     return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
       context.pacer.memory.refuseNothing();
-      const evictions = await inOrder(context, await evictionsIn(context, wanted, evictionWith));
-      const answer = await answerOf(context, wanted, evictions, time, listedBytesOf(caller));
-      return { ...answer, generation, dryRun: true };
+      const evictions = await evictionsIn(context, wanted);
+      const order = await evictions.inOrder(context.tenant.facts, context.pacer);
+      const answer = await answerOf(context, wanted, evictions, order, { time });
+      return decayed(answer, { generation, dryRun: true });
     });
   const found = await live.reading(caller, unlimited, async (context) => {
-    // The numbers alone: there may be millions.
-    const facts = await evictionsIn(context, wanted, (_, fact) => factNumberOf(fact));
-    return { tenant: context.tenant, facts };
+    const evictions = await evictionsIn(context, wanted);
+    // By number: rows may move before the commit.
+    return { tenant: context.tenant, facts: await evictions.numbers(context.pacer) };
   });
-  return decideAndWrite(writer, caller, 'decayed', (context, logical) =>
+  const { generation, ...answer } = await decideAndWrite(writer, caller, 'decayed', (context, logical) =>
     decide(context, caller, wanted, found, logical, writer.historyMs),
   );
+  return decayed(answer, { generation });
 }
 
 /** Decides what to write, null for nothing; runs in the exclusive commit, at the logical time. */
@@ -90,52 +102,54 @@ async function decide(
 ): Promise<Decision<Answer>> {
   const { tenant, pacer } = context;
   const time = Math.max(logical, context.reader.time);
+  const storesAnswer = caller.idempotency !== null;
   pacer.memory.refuseNothing();
-  const again = (facts: readonly number[]): Promise<Eviction[]> => stillEvicted(context, wanted, facts, time);
   // A tenant that was deleted and created again in the meantime has other facts under these numbers.
   let evictions = await (tenant === found.tenant
-    ? again(found.facts)
-    : evictionsIn(context, wanted, evictionWith));
+    ? stillEvicted(context, wanted, found.facts, time)
+    : evictionsIn(context, wanted));
   for (let attempt = 1; ; attempt++) {
     const { version } = tenant.uses;
-    evictions = await inOrder(context, evictions);
-    const storesAnswer = caller.idempotency !== null;
-    const answer = await answerOf(context, wanted, evictions, time, listedBytesOf(caller));
-    if (evictions.length === 0 && !tenant.facts.hasEnds(wanted.view) && !storesAnswer)
+    const order = await evictions.inOrder(tenant.facts, pacer);
+    const answer = await answerOf(context, wanted, evictions, order, { time, staysTexts: storesAnswer });
+    if (evictions.count === 0 && !tenant.facts.hasEnds(wanted.view) && !storesAnswer)
       return { answer, write: null };
-    const { kept, retracted } = await numbersOf(evictions, endedKept(tenant.facts, time - historyMs), pacer);
+    const isKept = endedKept(tenant.facts, time - historyMs);
+    const { kept, retracted } = await numbersOf(evictions, order, isKept, pacer);
     const operation: Decay = {
       kind: 'decay',
       tenant: caller.tenant,
       scope: wanted.view,
       facts: retracted,
       ...(kept.length === 0 ? {} : { ended: kept }),
-      answer: storesAnswer ? answer : null,
+      answer: storesAnswer ? stored(answer) : null,
     };
     const write = await encodeWrite(operation, pacer);
     if (tenant.uses.version === version || attempt === maxAttempts) return { answer, write };
-    evictions = await again([...kept, ...retracted]);
+    evictions = await stillEvicted(context, wanted, [...kept, ...retracted], time);
   }
 }
 
 /** The numbers of the evicted facts, those that the past keeps apart, each in order; in slices. */
 async function numbersOf(
-  evictions: readonly Eviction[],
-  isKept: (eviction: Eviction) => boolean,
-  pacer: ReadContext['pacer'],
+  evictions: Evictions,
+  order: Int32Array,
+  isKept: (fact: FactRow) => boolean,
+  pacer: Pacer,
 ): Promise<{ kept: number[]; retracted: number[] }> {
   const [kept, retracted]: [number[], number[]] = [[], []];
-  for (const [at, eviction] of evictions.entries()) {
+  for (let at = 0; at < order.length; at++) {
     if (at % rowsInSlice === rowsInSlice - 1) await pacer.breathe();
-    (isKept(eviction) ? kept : retracted).push(factNumberOf(eviction.fact));
+    const index = order[at] as number;
+    const keeps = evictions.isExpiredAt(index) && isKept(evictions.factAt(index));
+    (keeps ? kept : retracted).push(evictions.numberAt(index));
   }
   return { kept, retracted };
 }
 
-/** Whether the past keeps an evicted fact. Ended by a `ttl` up to `through`, it is kept no longer. */
-function endedKept(facts: FactStore, through: number): (eviction: Eviction) => boolean {
-  return ({ fact, fate }) =>
-    fate === 'expired' && (untilOf(fact) > through || !facts.past.endsByTtl(factNumberOf(fact)));
+/** Whether the past keeps an expired fact. Ended by a `ttl` up to `through`, it is kept no longer. */
+function endedKept(facts: FactStore, through: number): (fact: FactRow) => boolean {
+  return (fact) => untilOf(fact) > through || !facts.past.endsByTtl(factNumberOf(fact));
 }
 
 function untilOf({ relation, row }: FactRow): number {
@@ -179,26 +193,22 @@ function oldByTtl(facts: FactStore, through: number): number[] {
   return found;
 }
 
-/** The facts to evict in the view as the reader sees it, each in the form that `of` gives it. */
-async function evictionsIn<Form>(
-  context: ReadContext,
-  { view, threshold }: Wanted,
-  of: (context: ReadContext, fact: FactRow, fate: Fate, salience: () => number) => Form,
-): Promise<Form[]> {
+/** The facts to evict in the view as the reader sees it. */
+async function evictionsIn(context: ReadContext, { view, threshold }: Wanted): Promise<Evictions> {
   const { tenant, reader, pacer } = context;
   const scope = tenant.facts.chosenScope(view);
-  const evictions: Form[] = [];
+  const saliences = saliencesAt(context, reader.time);
+  const evictions = new Evictions();
   for (const relation of tenant.facts.relations.values()) {
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
       if (row % rowsInSlice === 0) await pacer.breathe();
       if (scope !== null && (relation.columns[relation.arity] as Int32Array)[row] !== scope) continue;
       if (!relation.wasAlive(row, reader.generation)) continue;
-      const fact = { relation, row };
-      if (tenant.facts.past.has(factNumberOf(fact))) continue;
-      const salience = salienceOf(context, fact, reader.time);
-      const fate = fateOf(fact, reader.time, threshold, salience);
-      if (fate !== null) evictions.push(of(context, fact, fate, salience));
+      if (tenant.facts.past.has(relation.number[row] as number)) continue;
+      const salience = saliences.of(relation, row);
+      const fate = fateOf(relation, row, { time: reader.time, threshold, salience });
+      if (fate !== null) evictions.add(relation, row, fate, salience);
     }
   }
   return evictions;
@@ -210,90 +220,79 @@ async function stillEvicted(
   { threshold }: Wanted,
   facts: readonly number[],
   time: number,
-): Promise<Eviction[]> {
-  const evictions: Eviction[] = [];
+): Promise<Evictions> {
+  const saliences = saliencesAt(context, time);
+  const evictions = new Evictions();
   for (const [at, number] of facts.entries()) {
     if (at % rowsInSlice === rowsInSlice - 1) await context.pacer.breathe();
-    const fact = context.tenant.facts.versionOf(number);
-    if (fact.row < 0 || !fact.relation.isAlive(fact.row)) continue;
-    if (context.tenant.facts.past.has(number)) continue;
-    const salience = salienceOf(context, fact, time);
-    const fate = fateOf(fact, time, threshold, salience);
-    if (fate !== null) evictions.push(evictionWith(context, fact, fate, salience));
+    const { relation, row } = context.tenant.facts.versionOf(number);
+    if (row < 0 || !relation.isAlive(row) || context.tenant.facts.past.has(number)) continue;
+    const salience = saliences.of(relation, row);
+    const fate = fateOf(relation, row, { time, threshold, salience });
+    if (fate !== null) evictions.add(relation, row, fate, salience);
   }
   return evictions;
 }
 
-function salienceOf(
-  { database, tenant: { facts, uses } }: ReadContext,
-  fact: FactRow,
-  time: number,
-): () => number {
-  return () => uses.salience(fact, database.createdAtOf(facts, fact), time).salience;
-}
-
-function evictionWith(_: ReadContext, fact: FactRow, fate: Fate, salience: () => number): Eviction {
-  return { fact, fate, salience: salience() };
-}
-
-/** Expired first, then by salience, by rendered atom, and by scope, unscoped first. */
-async function inOrder({ tenant, pacer }: ReadContext, evictions: readonly Eviction[]): Promise<Eviction[]> {
-  const at = (index: number): Eviction => evictions[index] as Eviction;
-  const order = new RenderedOrder(tenant.facts);
-  const compare = (one: number, other: number): number => {
-    const [left, right] = [at(one), at(other)];
-    if (left.fate !== right.fate) return left.fate === 'expired' ? -1 : 1;
-    const { relation, row } = right.fact;
-    return left.salience - right.salience || order.compare(left.fact.relation, left.fact.row, relation, row);
-  };
-  const ordered: Eviction[] = [];
-  for (const index of await sortedOrder(evictions.length, compare, pacer, order)) {
-    if (ordered.push(at(index)) % rowsInSlice === 0) await pacer.breathe();
-  }
-  return ordered;
+function saliencesAt({ database, tenant }: ReadContext, time: number): SalienceReader {
+  const timeOf = (generation: number): number => database.timeOf(generation);
+  return new SalienceReader(tenant.facts, tenant.uses, timeOf, time);
 }
 
 async function answerOf(
   context: ReadContext,
-  { view }: Wanted,
-  evictions: readonly Eviction[],
-  time: number,
-  listedBytes: number,
+  { view, listedBytes }: Wanted,
+  evictions: Evictions,
+  order: Int32Array,
+  { time, staysTexts = false }: { readonly time: number; readonly staysTexts?: boolean },
 ): Promise<Answer> {
-  let expired = 0;
-  for (const { fate } of evictions) if (fate === 'expired') expired++;
-  const lowSalience = evictions.length - expired;
-  const atoms = await listed(context, evictions, listedBytes);
-  const atomsOmitted = evictions.length - atoms.length;
+  const lowSalience = evictions.count - evictions.expired;
+  const atoms = await listed(context, evictions, order, { listedBytes, staysTexts });
+  const atomsOmitted = evictions.count - atoms.length;
   return {
-    evicted: evictions.length,
-    expired,
+    evicted: evictions.count,
+    expired: evictions.expired,
     lowSalience,
     // Expired facts count as not stored.
     remaining: (await countStored(context, view, time)) - lowSalience,
-    atoms,
+    atoms: atoms.texts ?? atoms,
     ...(atomsOmitted === 0 ? {} : { atomsOmitted }),
   };
 }
 
-function listedBytesOf({ idempotency }: Caller): number {
-  return idempotency === null ? maxListedBytes : maxStoredBytes;
+/** The answer as a record has it. */
+function stored({ atoms, ...answer }: Answer): Decay['answer'] {
+  assert(!(atoms instanceof TextList), 'it stays texts');
+  const { atomsOmitted, ...counts } = answer;
+  return { ...counts, atoms: [...atoms], ...(atomsOmitted === undefined ? {} : { atomsOmitted }) };
+}
+
+/** The answer as it is sent, with what belongs to its end. */
+function decayed(
+  answer: Answer,
+  end: { readonly generation: number; readonly dryRun?: true },
+): Decayed | JsonText {
+  const { atoms, atomsOmitted, evicted, expired, lowSalience, remaining } = answer;
+  if (!(atoms instanceof TextList)) return { ...answer, atoms: [...atoms], ...end };
+  const omitted = atomsOmitted === undefined ? {} : { atomsOmitted };
+  return atoms.within({ evicted, expired, lowSalience, remaining }, 'atoms', { ...omitted, ...end });
 }
 
 /** The atoms of the first evictions, up to so many bytes. */
 async function listed(
   { tenant: { facts }, pacer }: ReadContext,
-  evictions: readonly Eviction[],
-  listedBytes: number,
-): Promise<string[]> {
-  const atoms: string[] = [];
+  evictions: Evictions,
+  order: Int32Array,
+  { listedBytes, staysTexts }: { readonly listedBytes: number; readonly staysTexts: boolean },
+): Promise<TextList> {
+  const atoms = new TextList(staysTexts);
   const meter = new ByteMeter();
   let left = listedBytes;
-  for (const { fact } of evictions) {
-    const atom = renderIdentity(facts.identityOf(fact));
+  for (const index of order) {
+    const atom = renderIdentity(facts.identityOf(evictions.factAt(index)));
     left -= bytesOfListed + atom.length;
     if (left < 0) break;
-    atoms.push(atom);
+    atoms.add(atom);
     if (meter.counts(atom.length)) await pacer.breathe();
   }
   return atoms;
@@ -314,23 +313,18 @@ async function countStored(context: ReadContext, view: ScopeChoice, time: number
   return stored;
 }
 
-/** Why decay evicts a stored fact: its validity has ended, or its salience is below the threshold. */
-type Fate = 'expired' | 'faded';
-
 /**
  * What decay does at this time to a live version; null: it stays. An expired fact goes even if pinned. A fact that is
  * not yet valid does not fade.
  */
 function fateOf(
-  { relation, row }: FactRow,
-  time: number,
-  threshold: number,
-  salience: () => number,
+  { validFrom, validUntil, metadata }: StoredRelation,
+  row: number,
+  at: { readonly time: number; readonly threshold: number; readonly salience: number },
 ): Fate | null {
-  if (untilOf({ relation, row }) <= time) return 'expired';
-  if ((relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > time) return null;
-  if (isPinned(relation.metadata.get(row))) return null;
-  return salience() < threshold ? 'faded' : null;
+  if ((validUntil?.[row] ?? Number.POSITIVE_INFINITY) <= at.time) return 'expired';
+  if ((validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > at.time) return null;
+  return at.salience < at.threshold && !isPinned(metadata.get(row)) ? 'faded' : null;
 }
 
 interface ScheduledDecayHost {
@@ -346,7 +340,8 @@ interface ScheduledDecayHost {
  */
 export async function decayEverywhere(host: ScheduledDecayHost, signal: AbortSignal): Promise<void> {
   await everywhere(decaying(host), signal, async (caller) => {
-    await decay(host.writer, caller, decayInputSchema.parse({}));
+    // Nobody reads its answer.
+    await decay(host.writer, caller, decayInputSchema.parse({}), 0);
   });
 }
 

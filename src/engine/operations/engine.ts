@@ -2,7 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import { JsonText } from '../base/json-text.ts';
 import type { ContextWindow, DiffAnswer, OptimizeInput, WindowDiffInput } from '../contract/context.ts';
 import { windowTimeoutMs } from '../contract/fields.ts';
-import type { ContextEntry, DecayInput, MemoryStatsQuery } from '../contract/memory.ts';
+import type { ContextEntry, Decayed, DecayInput, MemoryStatsQuery } from '../contract/memory.ts';
 import type { EntityInput } from '../contract/entities.ts';
 import { consolidate } from '../memory/consolidate.ts';
 import { decay } from '../memory/decay.ts';
@@ -34,7 +34,7 @@ import type { Leader } from '../replication/leader.ts';
 import { forgetEntity } from '../history/erasures.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
-import { rule, validateRules } from './questions.ts';
+import { asObject, rule, validateRules } from './questions.ts';
 import { momentWindowReads, windowForText, windowReads } from './windowing.ts';
 import { anyConclusion, asking, movesWithThePast, reading, readings } from './readings.ts';
 
@@ -111,8 +111,9 @@ const operations = {
   consolidate,
   restore,
   /** Evicts faded facts; a dry run lists them. */
-  decay: (writer: Writer, caller: Caller, input: DecayInput) =>
-    decay(writer, input.dryRun ? caller : withoutCancellation(caller), input),
+  decay: asObject(decayForText),
+  /** The same; a long answer is text. */
+  decayForText,
   /** Totals of a tenant's knowledge, its contradictions and its most salient facts. */
   summarizeContext: reading(summarize),
   learn,
@@ -120,6 +121,10 @@ const operations = {
   import: beginImport,
   undoImport: revertImport,
 };
+
+function decayForText(writer: Writer, caller: Caller, input: DecayInput): Promise<Decayed | JsonText> {
+  return decay(writer, input.dryRun ? caller : withoutCancellation(caller), input);
+}
 
 /** The operation, for any caller: one that names a moment is answered from what was known or true then. */
 function atItsMoment(

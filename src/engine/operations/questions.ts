@@ -33,11 +33,11 @@ import { hereOrThere, usedBy } from './moving.ts';
 const patienceOfBoundMs = 50;
 
 /** The operation with an object as its answer, however long. `atOnce` has the answer first, or null. */
-export function asObject<Input, Result>(
-  operation: (engine: ReadingEngine, caller: Caller, input: Input) => Promise<Result | JsonText>,
-  atOnce: (engine: ReadingEngine, caller: Caller, input: Input) => Result | null = () => null,
+export function asObject<Input, Result, Host = ReadingEngine>(
+  operation: (engine: Host, caller: Caller, input: Input) => Promise<Result | JsonText>,
+  atOnce: (engine: Host, caller: Caller, input: Input) => Result | null = () => null,
 ) {
-  return async (engine: ReadingEngine, caller: Caller, input: Input): Promise<Result> => {
+  return async (engine: Host, caller: Caller, input: Input): Promise<Result> => {
     const few = atOnce(engine, caller, input);
     if (few !== null) return few;
     const answer = await operation(engine, caller, input);

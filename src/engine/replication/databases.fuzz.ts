@@ -79,6 +79,43 @@ it('a node looks for a database that it does not know before it says that there 
   await Promise.all(nodes.map(({ engine }) => engine.close(0)));
 });
 
+it(`owners are evened out among nodes that go on, in ${Math.ceil(runs / 4)} runs, and then stay`, async () => {
+  for (let seed = 1; seed <= Math.ceil(runs / 4); seed++) {
+    const prng = new Prng(seed);
+    const store = new SimulatedStore(prng);
+    const nodes = [await start(store, '0', 3)];
+    const all = Array.from({ length: 5 }, (_, at) => `d${at}`);
+    const told: Told = { stored: new Map(), refused: new Set(), created: 0, deleted: 0 };
+    for (const name of all) await nodes[0]?.engine.createDatabase(caller(name), name);
+    nodes.push(...(await Promise.all(['1', '2'].map((id) => start(store, id, 3)))));
+    store.odds = prng.pick([0, 3]);
+    const owned = (): number[] =>
+      ['0', '1', '2'].map(
+        (id) => [...store.logs].filter(([name, { server }]) => name !== '' && server.row.owner === id).length,
+      );
+    const isEven = (): boolean => Math.max(...owned()) < (all.length + 1) / 3 + 2;
+    for (let step = 0; !isEven(); step++) {
+      expect(step, `seed ${seed}: ${owned().join()}`).toBeLessThan(5000);
+      await write(nodes, prng.pick(all), `e${seed}_${step}`, prng, told);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    store.settle();
+    store.odds = 0;
+    await settled(seed, nodes, store, 3);
+    const epochs = (): number[] => Array.from(store.logs.values(), ({ server }) => server.row.epoch);
+    const looked = async (): Promise<void> => {
+      for (const until = store.looks + 12; store.looks < until; ) await turn();
+    };
+    // A move may have begun before they were even.
+    await looked();
+    const before = epochs();
+    await looked();
+    expect(epochs(), `seed ${seed}`).toEqual(before);
+    await hold(seed, nodes, store, told);
+    await Promise.all(nodes.map(({ engine }) => engine.close(0)));
+  }
+});
+
 async function played(seed: number): Promise<{ told: Told; owners: number; dead: number }> {
   const prng = new Prng(seed);
   const store = new SimulatedStore(prng);
@@ -286,7 +323,7 @@ async function start(store: SimulatedStore, id: string, copies: number): Promise
   const engine = await openShelfOf(
     node,
     { backend: memoryBackend(), lock: null },
-    { clock: new ManualClock(startTime), onBug, copies, awaitedMs: 100 },
+    { clock: new ManualClock(startTime), onBug, copies, awaitedMs: 100, unevenMs: 100 },
   );
   return {
     engine,

@@ -108,7 +108,10 @@ export class SharedTail implements LogFollower {
 
   constructor(parts: TailParts) {
     this.#parts = parts;
-    parts.shared.report = () => ({ staleMs: this.staleMs, problem: this.problem });
+    parts.shared.report = () => ({
+      staleMs: this.staleMs,
+      problem: this.#isRetired ? 'it is ending' : this.problem,
+    });
     parts.shared.memory = parts.memory;
     parts.watch.follow(this);
   }
@@ -511,7 +514,7 @@ export class SharedTail implements LogFollower {
 /** Why a node cannot be given the log, in plain language; null: it can. */
 function unfit({ isAlive, staleMs, problem }: SharedNode): string | null {
   if (!isAlive) return 'it gives no sign of life';
-  if (problem !== null) return `it cannot follow the log: ${problem}`;
+  if (problem !== null) return `it cannot take the log: ${problem}`;
   return staleMs > READY_MS ? `it is ${Math.round(staleMs / 1000)} s behind` : null;
 }
 

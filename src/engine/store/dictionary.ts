@@ -29,11 +29,8 @@ export interface ConstantIds {
   sizeOf(id: number): number;
   /** False if the text begins as no number does. */
   mayBeNumber(id: number): boolean;
-  /**
-   * The number that the text is, if it has up to 15 digits, no exponent and, unless it is written as an integer, no whole value.
-   * NaN for everything else, also for other numbers.
-   */
-  simpleNumber(id: number): number;
+  /** Writes `simpleNumber` of the ids from `from` up to `to`, at the same indexes; NaN for ids that are not of this dictionary. */
+  simpleNumbers(ids: Int32Array, from: number, to: number, numbers: Float64Array): void;
 }
 
 /** Texts as well-formed UTF-8, one after the other: by index, where each ends. */
@@ -149,45 +146,45 @@ export class Dictionary implements ConstantIds {
   }
 
   internEncoded(texts: EncodedTexts, from: number, end: number, ids: Int32Array): void {
-    this.#eachEncoded(texts, from, end, ids, true);
+    this.#eachBatch(texts, from, end, (first, count) => {
+      const { ends } = texts;
+      let start = first === 0 ? 0 : (ends[first - 1] as number);
+      for (let at = 0; at < count; at++) {
+        const stop = ends[first + at] as number;
+        ids[first - from + at] = this.#intern(start, stop, hashesOfBatch[at] as number);
+        start = stop;
+      }
+    });
   }
 
   findEncoded(texts: EncodedTexts, from: number, end: number, ids: Int32Array): void {
-    this.#eachEncoded(texts, from, end, ids, false);
+    this.#eachBatch(texts, from, end, (first, count) => {
+      const { ends } = texts;
+      let start = first === 0 ? 0 : (ends[first - 1] as number);
+      for (let at = 0; at < count; at++) {
+        const stop = ends[first + at] as number;
+        ids[first - from + at] = this.#idAt(start, stop, hashesOfBatch[at] as number);
+        start = stop;
+      }
+    });
   }
 
-  /** Writes the ids of the texts; a new one gets an id if `isInterning`, else -1. */
-  #eachEncoded(
+  /** Calls `look` for some texts after the other, whose hashes are in `hashesOfBatch`. */
+  #eachBatch(
     { bytes, ends }: EncodedTexts,
     from: number,
     end: number,
-    ids: Int32Array,
-    isInterning: boolean,
+    look: (first: number, count: number) => void,
   ): void {
     // A search compares with the scratch space, which for now is where the texts are.
     const own = this.#scratch;
     this.#scratch = bytes;
     try {
-      for (let first = from; first < end; ) {
-        const some = Math.min(maxBatch, end - first);
-        const before = first === 0 ? 0 : (ends[first - 1] as number);
-        let start = before;
-        for (let at = 0; at < some; at++) {
-          const stop = ends[first + at] as number;
-          hashesOfBatch[at] = hashOf(bytes, start, stop);
-          start = stop;
-        }
-        this.#fetch(some);
-        start = before;
-        for (let at = 0; at < some; at++) {
-          const stop = ends[first + at] as number;
-          const hash = hashesOfBatch[at] as number;
-          ids[first - from + at] = isInterning
-            ? this.#intern(start, stop, hash)
-            : this.#idAt(start, stop, hash);
-          start = stop;
-        }
-        first += some;
+      for (let first = from; first < end; first += maxBatch) {
+        const count = Math.min(maxBatch, end - first);
+        hashAll(bytes, ends, first, count);
+        this.#fetch(count);
+        look(first, count);
       }
     } finally {
       this.#scratch = own;
@@ -300,6 +297,17 @@ export class Dictionary implements ConstantIds {
     return start < (this.#offsets[id + 1] as number) && (first === 0x2d || (first >= 0x30 && first <= 0x39));
   }
 
+  simpleNumbers(ids: Int32Array, from: number, to: number, numbers: Float64Array): void {
+    for (let at = from; at < to; at++) {
+      const id = ids[at] as number;
+      numbers[at] = id < this.#count ? this.simpleNumber(id) : NaN;
+    }
+  }
+
+  /**
+   * The number that the text is, if it has up to 15 digits, no exponent and, unless it is written as an integer, no whole value.
+   * NaN for everything else, also for other numbers.
+   */
   simpleNumber(id: number): number {
     const arena = this.#arena;
     const end = this.#offsets[id + 1] as number;
@@ -316,7 +324,7 @@ export class Dictionary implements ConstantIds {
       else if (byte === decimalPoint && point === 0 && at > start) point = at;
       else return NaN;
     }
-    if (arena[start] === zero && length > 1 && point !== start + 1) return NaN;
+    if (length > 1 && arena[start] === zero && point !== start + 1) return NaN;
     if (point === 0) return length > maxSimpleDigits ? NaN : isNegative && value > 0 ? -value : value;
     // Both are exact, so the quotient is the nearest double.
     const fraction = value / (powersOfTen[end - point - 1] as number);
@@ -611,6 +619,16 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = hashSeed ^ (end - start);
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), hashFactor);
   return finish(hash);
+}
+
+/** Writes the hashes of `count` texts, from index `first` on, to `hashesOfBatch`. */
+function hashAll(bytes: Uint8Array, ends: Int32Array, first: number, count: number): void {
+  let start = first === 0 ? 0 : (ends[first - 1] as number);
+  for (let at = 0; at < count; at++) {
+    const stop = ends[first + at] as number;
+    hashesOfBatch[at] = hashOf(bytes, start, stop);
+    start = stop;
+  }
 }
 
 function isQuote(byte: number): boolean {

@@ -625,6 +625,21 @@ function isRepeated(columns: readonly Int32Array[], row: number): boolean {
   return true;
 }
 
+/** Writes rows, each followed by its number, to `values`, but for those equal to the one before. Returns how many. */
+function interleave(columns: readonly Int32Array[], from: number, rows: number, values: Int32Array): number {
+  const width = columns.length + 1;
+  let count = 0;
+  for (let row = from; row < from + rows; row++) {
+    if (row > from && isRepeated(columns, row)) continue;
+    const at = count * width;
+    for (let position = 0; position < columns.length; position++)
+      values[at + position] = (columns[position] as Int32Array)[row] as number;
+    values[at + width - 1] = row;
+    count++;
+  }
+  return count;
+}
+
 /**
  * A buffer of tuples to be inserted into a set in a batch: the set's slots are prefetched for all of them
  * before the first look-up, so that the CPU waits for memory once rather than again and again. A tuple may be
@@ -658,25 +673,15 @@ export class TupleBatch {
   }
 
   /**
-   * Buffers rows of these columns from `from` on, each followed by its number, up to row `to` or until it is full. Leaves out those
-   * equal to the one before. Returns the next row.
+   * Buffers rows of these columns from `from` on, each followed by its number, up to row `to` or as many as there is room for. Leaves
+   * out those equal to the one before. Returns the next row.
    */
   takeColumns(columns: readonly Int32Array[], from: number, to: number): number {
     const width = columns.length + 1;
     if (this.values.length < maxRows * width) this.#grow(maxRows * width);
-    const { values } = this;
-    let row = from;
-    let count = 0;
-    for (; row < to && count < maxRows; row++) {
-      if (row > from && isRepeated(columns, row)) continue;
-      const at = count * width;
-      for (let position = 0; position < columns.length; position++)
-        values[at + position] = (columns[position] as Int32Array)[row] as number;
-      values[at + width - 1] = row;
-      count++;
-    }
-    this.count = count;
-    return row;
+    const count = Math.min(maxRows, to - from);
+    this.count = interleave(columns, from, count, this.values);
+    return from + count;
   }
 
   /** Inserts the first `count` rows of these columns into a set without first rows; writes the row of each to `numbers`. */

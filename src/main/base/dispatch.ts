@@ -391,6 +391,7 @@ type TextOperation =
   | 'ask'
   | 'aggregate'
   | 'explain'
+  | 'decay'
   | 'optimizeContext'
   | 'plan'
   | 'query'

@@ -174,7 +174,7 @@ function handlersOf(service: ServiceState): Handlers {
     memoryStats: (caller, { query }) => service.engine.memoryStats(caller, query),
     consolidate: (caller, { body }) => service.engine.consolidate(caller, body),
     restore: (caller, { body }) => service.engine.restore(caller, body),
-    decay: (caller, { body }) => service.engine.decay(caller, body),
+    decay: (caller, { body }) => service.engine.decayForText(caller, body),
     optimizeContext: async (caller, { body }) => {
       const window = await service.engine.optimizeContextForText(caller, body);
       return window instanceof JsonText ? window : inFormat(caller, body, window, 'entries');

@@ -13,18 +13,17 @@ import { workAtOnce } from './machine.ts';
 export const noResult = -1;
 export const unknownResult = -2;
 
-/** Whole numbers below this have an id each, once it is known. */
-const numbersWithIds = 1024;
+/** Counts below this have an id each, once it is known. */
+const countsWithIds = 1024;
 /** Sums up to this magnitude do not overflow. */
 const largestPart = 2 ** 960;
 
 /** The aggregate of each group, numbered from 0. */
 export abstract class Accumulator {
   protected readonly constants: Constants;
-  /** By small whole number: 1 + its constant, 0 if it is not known yet. */
-  readonly #ids = new Int32Array(numbersWithIds);
   /** Groups for which there is room. */
   room = 0;
+  #numbers = new Float64Array(0);
 
   constructor(constants: Constants) {
     this.constants = constants;
@@ -46,8 +45,8 @@ export abstract class Accumulator {
 
   /** Adds the values, each to its group, from `from` on. Returns the end, or the next one if so much work was done that others wait. */
   abstract take(groups: Int32Array, values: Int32Array, from: number, to: number): number;
-  /** The constant of a group with room, `noResult` or `unknownResult`. */
-  abstract resultOf(group: number): number;
+  /** Writes the constants of these groups: an id, `noResult` or `unknownResult`, as for a group without room. */
+  abstract resultsOf(groups: Int32Array, results: Int32Array): void;
   protected abstract readonly bytesPerGroup: number;
   protected abstract grow(room: number): void;
 
@@ -55,15 +54,16 @@ export abstract class Accumulator {
     return this.constants.work > workAtOnce;
   }
 
+  /** `Constants.simpleNumbers` of the values from `from` up to `to`, at the same indexes, until the next call. */
+  protected numbersOf(values: Int32Array, from: number, to: number): Float64Array {
+    if (this.#numbers.length < to) this.#numbers = new Float64Array(to);
+    this.constants.simpleNumbers(values, from, to, this.#numbers);
+    return this.#numbers;
+  }
+
   protected idOfNumber(value: number | bigint): number {
-    const isSmall = typeof value === 'number' && value >= 0 && value < numbersWithIds && value % 1 === 0;
-    const known = isSmall ? (this.#ids[value] as number) : 0;
-    if (known > 0) return known - 1;
     const text = numberText(value);
-    if (text === null) return noResult;
-    const id = this.constants.idOf(text);
-    if (isSmall) this.#ids[value] = id + 1;
-    return id;
+    return text === null ? noResult : this.constants.idOf(text);
   }
 }
 
@@ -86,11 +86,11 @@ export function accumulatorOf(name: AggregateName, constants: Constants): Accumu
 class Counts extends Accumulator {
   protected readonly bytesPerGroup = 4;
   #counts = new Int32Array(0);
+  /** By small count: 1 + its constant, 0 if it is not known yet. */
+  readonly #ids = new Int32Array(countsWithIds);
 
   protected grow(room: number): void {
-    const before = this.#counts;
-    this.#counts = new Int32Array(room);
-    this.#counts.set(before);
+    this.#counts = larger(this.#counts, new Int32Array(room));
   }
 
   take(groups: Int32Array, _values: Int32Array, from: number, to: number): number {
@@ -102,9 +102,29 @@ class Counts extends Accumulator {
     return to;
   }
 
-  resultOf(group: number): number {
-    return this.idOfNumber(this.#counts[group] as number);
+  resultsOf(groups: Int32Array, results: Int32Array): void {
+    const [counts, ids] = [this.#counts, this.#ids];
+    for (let at = 0; at < groups.length; at++) {
+      const group = groups[at] as number;
+      if (group >= counts.length) {
+        results[at] = unknownResult;
+        continue;
+      }
+      const count = counts[group] as number;
+      if (count >= countsWithIds) {
+        results[at] = this.idOfNumber(count);
+        continue;
+      }
+      if (ids[count] === 0) ids[count] = this.idOfNumber(count) + 1;
+      results[at] = (ids[count] as number) - 1;
+    }
   }
+}
+
+/** `made` with the elements of the column. */
+function larger<Column extends { set(from: Column): void }>(column: Column, made: Column): Column {
+  made.set(column);
+  return made;
 }
 
 /** What a group of a sum has met: integers whose sum is safe; also doubles; numbers that need an `ExactSum`; what has no sum. */
@@ -129,25 +149,24 @@ class Sums extends Accumulator {
   }
 
   protected grow(room: number): void {
-    const larger = <Column extends { set(from: Column): void }>(column: Column, made: Column): Column => {
-      made.set(column);
-      return made;
-    };
     this.#kinds = larger(this.#kinds, new Uint8Array(room));
     this.#counts = larger(this.#counts, new Int32Array(room));
     this.#integers = larger(this.#integers, new Float64Array(room));
+    if (this.#doubles.length > 0) this.#growDoubles(room);
+  }
+
+  #growDoubles(room: number): void {
     this.#doubles = larger(this.#doubles, new Float64Array(room));
     this.#rests = larger(this.#rests, new Float64Array(room));
   }
 
   take(groups: Int32Array, values: Int32Array, from: number, to: number): number {
-    const { constants } = this;
     const [kinds, counts, integers] = [this.#kinds, this.#counts, this.#integers];
+    const numbers = this.numbersOf(values, from, to);
     for (let at = from; at < to; at++) {
       const group = groups[at] as number;
       if (group >= kinds.length) continue;
-      const id = values[at] as number;
-      const number = constants.simpleNumber(id);
+      const number = numbers[at] as number;
       const kind = kinds[group] as number;
       counts[group] = (counts[group] as number) + 1;
       if (kind === sumsOf.integers && Number.isInteger(number)) {
@@ -157,7 +176,7 @@ class Sums extends Accumulator {
           continue;
         }
       } else if (kind <= sumsOf.doubles && this.#addDouble(group, number)) continue;
-      this.#addOther(group, id);
+      this.#addOther(group, values[at] as number);
       if (this.isWorn) return at + 1;
     }
     return to;
@@ -167,6 +186,7 @@ class Sums extends Accumulator {
   #addDouble(group: number, value: number): boolean {
     if (!(Math.abs(value) <= largestPart)) return false;
     if (this.#kinds[group] === sumsOf.integers) {
+      if (this.#doubles.length === 0) this.#growDoubles(this.room);
       this.#kinds[group] = sumsOf.doubles;
       this.#doubles[group] = this.#integers[group] as number;
     }
@@ -225,18 +245,35 @@ class Sums extends Accumulator {
     this.#others.clear();
   }
 
-  resultOf(group: number): number {
-    const count = this.#counts[group] as number;
+  resultsOf(groups: Int32Array, results: Int32Array): void {
+    this.constants.idsOfNumbers(this.#numbersFor(groups, results), results);
+  }
+
+  /** The numbers whose constants are the results; NaN if there is none, and the result is written. */
+  #numbersFor(groups: Int32Array, results: Int32Array): Float64Array {
+    const isMean = this.#isMean;
+    const [kinds, counts, integers, doubles] = [this.#kinds, this.#counts, this.#integers, this.#doubles];
+    const numbers = new Float64Array(groups.length).fill(NaN);
+    for (let at = 0; at < groups.length; at++) {
+      const group = groups[at] as number;
+      if (group >= kinds.length) results[at] = unknownResult;
+      else if (kinds[group] === sumsOf.integers) {
+        // The mean of nothing is no number.
+        results[at] = noResult;
+        const sum = integers[group] as number;
+        numbers[at] = isMean ? sum / (counts[group] as number) : sum;
+      } else if (kinds[group] === sumsOf.doubles && !isMean) numbers[at] = doubles[group] as number;
+      else results[at] = this.#otherResultOf(group);
+    }
+    return numbers;
+  }
+
+  #otherResultOf(group: number): number {
     const kind = this.#kinds[group] as number;
     if (kind === sumsOf.unknown) return unknownResult;
-    if (kind === sumsOf.nothing || (this.#isMean && count === 0)) return noResult;
-    if (kind === sumsOf.integers) {
-      const sum = this.#integers[group] as number;
-      return this.idOfNumber(this.#isMean ? sum / count : sum);
-    }
-    if (kind === sumsOf.doubles && !this.#isMean) return this.idOfNumber(this.#doubles[group] as number);
+    if (kind === sumsOf.nothing) return noResult;
     const sum = this.#others.get(group) ?? this.#sumSoFar(group);
-    return this.idOfNumber(this.#isMean ? sum.mean(count) : sum.sum());
+    return this.idOfNumber(this.#isMean ? sum.mean(this.#counts[group] as number) : sum.sum());
   }
 }
 
@@ -267,42 +304,37 @@ class Extremes extends Accumulator {
   }
 
   protected grow(room: number): void {
-    const [kinds, bests, numbers] = [this.#kinds, this.#bests, this.#numbers];
-    this.#kinds = new Uint8Array(room);
-    this.#kinds.set(kinds);
-    this.#bests = new Int32Array(room);
-    this.#bests.set(bests);
-    this.#numbers = new Float64Array(room);
-    this.#numbers.set(numbers);
+    this.#kinds = larger(this.#kinds, new Uint8Array(room));
+    this.#bests = larger(this.#bests, new Int32Array(room));
+    this.#numbers = larger(this.#numbers, new Float64Array(room));
   }
 
   take(groups: Int32Array, values: Int32Array, from: number, to: number): number {
-    const { constants } = this;
-    const [kinds, numbers, bests, sign] = [this.#kinds, this.#numbers, this.#bests, this.#sign];
+    const [kinds, bests, bestNumbers, sign] = [this.#kinds, this.#bests, this.#numbers, this.#sign];
+    const numbers = this.numbersOf(values, from, to);
     for (let at = from; at < to; at++) {
       const group = groups[at] as number;
       if (group >= kinds.length) continue;
       const id = values[at] as number;
+      const number = numbers[at] as number;
       const kind = kinds[group] as number;
-      if (kind !== extremesOf.nothing && bests[group] === id) continue;
-      if (kind === extremesOf.numbers) {
-        const number = constants.simpleNumber(id);
-        const difference = (number - (numbers[group] as number)) * sign;
-        if (difference > 0) continue;
-        if (difference < 0) {
-          numbers[group] = number;
-          bests[group] = id;
-          continue;
-        }
+      const difference = kind === extremesOf.numbers ? (number - (bestNumbers[group] as number)) * sign : NaN;
+      if (difference > 0) continue;
+      if (difference < 0 || (kind === extremesOf.nothing && number === number)) {
+        kinds[group] = extremesOf.numbers;
+        bestNumbers[group] = number;
+        bests[group] = id;
+        continue;
       }
-      this.#takeOther(group, id);
+      if (kind !== extremesOf.nothing && bests[group] === id) continue;
+      this.#takeOther(group, id, number);
       if (this.isWorn) return at + 1;
     }
     return to;
   }
 
-  /** A first value, text, or a number that may equal the best or is not simple. */
-  #takeOther(group: number, id: number): void {
+  /** Text, or a number that equals the best or is not simple. */
+  #takeOther(group: number, id: number, number: number): void {
     const { constants } = this;
     const kind = this.#kinds[group] as number;
     const best = this.#bests[group] as number;
@@ -314,22 +346,27 @@ class Extremes extends Accumulator {
     const isNumeral = constants.mayBeNumber(id) && isNumber(constants.operand(id));
     if (kind === extremesOf.nothing) {
       this.#kinds[group] = isNumeral ? extremesOf.numbers : extremesOf.text;
-      this.#setBest(group, id);
+      this.#setBest(group, id, number);
     } else if (!isNumeral) this.#kinds[group] = extremesOf.unknown;
     else {
       const order = compareConstants(constants.text(id), constants.text(best)) * this.#sign;
-      if (order < 0 || (order === 0 && constants.order(id, best) < 0)) this.#setBest(group, id);
+      if (order < 0 || (order === 0 && constants.order(id, best) < 0)) this.#setBest(group, id, number);
     }
   }
 
-  #setBest(group: number, id: number): void {
+  #setBest(group: number, id: number, number: number): void {
     this.#bests[group] = id;
-    this.#numbers[group] = this.constants.simpleNumber(id);
+    this.#numbers[group] = number;
   }
 
-  resultOf(group: number): number {
-    const kind = this.#kinds[group] as number;
-    if (kind === extremesOf.nothing) return noResult;
-    return kind === extremesOf.unknown ? unknownResult : this.constants.local(this.#bests[group] as number);
+  resultsOf(groups: Int32Array, results: Int32Array): void {
+    const [kinds, bests] = [this.#kinds, this.#bests];
+    for (let at = 0; at < groups.length; at++) {
+      const group = groups[at] as number;
+      const kind = kinds[group] ?? extremesOf.unknown;
+      if (kind === extremesOf.nothing) results[at] = noResult;
+      else if (kind === extremesOf.unknown) results[at] = unknownResult;
+      else results[at] = this.constants.local(bests[group] as number);
+    }
   }
 }

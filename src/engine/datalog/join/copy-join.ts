@@ -11,6 +11,7 @@ import { GroupAggregates } from './group-aggregates.ts';
 import { type AtomShape, bindRow, type Machine, type MachineParts, type Step } from './machine.ts';
 import {
   noRows,
+  numbersOf,
   type Selected,
   selectAlive,
   selectRows,
@@ -66,6 +67,10 @@ export class CopyJoin implements Consumer {
   #chain: ChainIndex | null = null;
   #whole: WholeRows | null = null;
   #isEntered = false;
+  /** Rows that wait for an aggregate, their results, and the next of them. */
+  #rows: Int32Array = noResults;
+  #results: Int32Array = noResults;
+  #next = 0;
 
   private constructor(
     machine: Machine,
@@ -157,6 +162,9 @@ export class CopyJoin implements Consumer {
     this.#at = from;
     this.#to = to;
     this.#isEntered = false;
+    this.#rows = noResults;
+    this.#results = noResults;
+    this.#next = 0;
     this.#groups?.begin(reader, this.#machine.registers, from, to);
     this.#machine.chunkStart = from;
     this.#machine.chunkEnd = to;
@@ -305,42 +313,56 @@ export class CopyJoin implements Consumer {
 
   /** One conclusion at most for each row: what the aggregate over its group is. */
   #copyGroups(aggregate: AggregateStep): boolean {
-    const { source, shape } = this.#delta;
-    const { rows } = source;
+    if (this.#groups?.take(rowsPerRun) === false) return false;
+    if (this.#next === this.#results.length) this.#findResults();
+    const [rows, results] = [this.#rows, this.#results];
+    let count = 0;
+    for (let isWorn = false; this.#next < results.length && !isWorn; ) {
+      const known = this.#next;
+      this.#next = endOfKnown(results, known);
+      count = moveResults(rows, results, known, this.#next, count);
+      if (this.#next === results.length) break;
+      const result = this.#readGroup(aggregate, rows[this.#next] as number);
+      if (result === unknownResult) break;
+      results[this.#next] = result;
+      count = moveResults(rows, results, this.#next, ++this.#next, count);
+      isWorn = this.#machine.isWorn;
+    }
+    this.#takeRows({ first: 0, rows, count }, results);
+    if (this.#next < results.length || this.#at < this.#to) return false;
+    if (this.#at === this.#delta.source.rows.count) this.#groups?.end();
+    return true;
+  }
+
+  /** Finds the results for the next rows as far as the pass over all groups has them. */
+  #findResults(): void {
+    const { rows } = this.#delta.source;
+    const end = Math.min(this.#to, this.#at + rowsPerRun);
+    const equal = this.#equalTo(this.#deltaTests);
+    const selected = selectRows(rowsOf(rows), this.#at, end, equal, this.#deltaTests.same);
+    this.#at = end;
+    this.#next = 0;
+    this.#rows = numbersOf(selected);
+    this.#results =
+      this.#groups?.resultsFor(selected) ?? new Int32Array(selected.count).fill(unknownResult);
+  }
+
+  /** The result for the group of a row, which is read by itself; `unknownResult` if it must go on before it has one, and yield. */
+  #readGroup(aggregate: AggregateStep, row: number): number {
     const machine = this.#machine;
     const { registers } = machine;
-    if (this.#groups?.take(rowsPerRun) === false) return false;
-    const end = Math.min(this.#to, this.#at + rowsPerRun);
-    const results = new Int32Array(end - this.#at);
-    const owners = new Int32Array(end - this.#at);
-    let count = 0;
-    let isWorn = false;
-    for (; this.#at < end && !isWorn; this.#at++) {
-      if (!this.#isEntered) {
-        if (!meets(rows, this.#at, shape, registers)) continue;
-        const known = this.#groups?.resultFor(registers) ?? unknownResult;
-        if (known >= 0) {
-          owners[count] = this.#at;
-          results[count++] = known;
-        }
-        if (known >= 0 || known === noResult) continue;
-        aggregate.enter(machine);
-        this.#isEntered = true;
-      }
-      const isMatch = aggregate.advance(machine);
-      if (machine.isStalled) {
-        machine.isStalled = false;
-        break;
-      }
-      this.#isEntered = false;
-      isWorn = machine.isWorn;
-      if (!isMatch) continue;
-      owners[count] = this.#at;
-      results[count++] = registers[aggregate.result] as number;
+    if (!this.#isEntered) {
+      if (!meets(this.#delta.source.rows, row, this.#delta.shape, registers)) return noResult;
+      aggregate.enter(machine);
+      this.#isEntered = true;
     }
-    this.#takeRows({ first: 0, rows: owners, count }, results);
-    if (this.#at === rows.count) this.#groups?.end();
-    return this.#at === this.#to;
+    const isMatch = aggregate.advance(machine);
+    if (machine.isStalled) {
+      machine.isStalled = false;
+      return unknownResult;
+    }
+    this.#isEntered = false;
+    return isMatch ? (registers[aggregate.result] as number) : noResult;
   }
 }
 
@@ -368,6 +390,23 @@ function absencesOf(
 }
 
 const noResults = new Int32Array(0);
+
+function endOfKnown(results: Int32Array, from: number): number {
+  for (let at = from; at < results.length; at++) if (results[at] === unknownResult) return at;
+  return results.length;
+}
+
+/** Moves the rows `from` to `to` that have a result, and their results, to `start`, which is not after `from`. Returns their end. */
+function moveResults(rows: Int32Array, results: Int32Array, from: number, to: number, start: number): number {
+  let count = start;
+  for (let at = from; at < to; at++) {
+    const result = results[at] as number;
+    if (result === noResult) continue;
+    rows[count] = rows[at] as number;
+    results[count++] = result;
+  }
+  return count;
+}
 
 function filled(count: number, value: number): Int32Array {
   return new Int32Array(count).fill(value);

@@ -43,7 +43,8 @@ export class GroupAggregates {
   readonly #constants: Constants;
   readonly #batch: TupleBatch;
   readonly #keys: readonly KeyColumn[];
-  readonly #key: Int32Array;
+  /** The positions of the same values in the rows that start the join. */
+  readonly #wanted: readonly number[];
   readonly #tests: Tests;
   /** The column of the values; null: the aggregate counts. */
   readonly #value: number | null;
@@ -78,7 +79,9 @@ export class GroupAggregates {
     this.#constants = constants;
     this.#batch = batch;
     this.#keys = equal.filter(isKey);
-    this.#key = new Int32Array(this.#keys.length);
+    this.#wanted = this.#keys.map(
+      ({ register }) => delta.shape.bindPositions[delta.shape.bindRegisters.indexOf(register)] as number,
+    );
     this.#tests = { equal: equal.filter((column) => !isKey(column)), same };
     this.#value = step.name === 'count' ? null : positionOf(step.value);
     this.#tuple =
@@ -135,13 +138,10 @@ export class GroupAggregates {
   /** True if many of the rows seem to be in groups that are wanted: it compares hashes of keys. */
   #mostAreWanted({ columns, limit }: WholeRows, from: number, to: number): boolean {
     if (limit < minRowsToSample) return false;
-    const { shape, source } = this.#delta;
-    const positions = this.#keys.map(
-      ({ register }) => shape.bindPositions[shape.bindRegisters.indexOf(register)] as number,
-    );
+    const { source } = this.#delta;
     const keys = this.#keys.map(({ position }) => position);
     const wanted = new Set<number>();
-    for (let row = from; row < to; row++) wanted.add(hashAt(source.rows.columns, positions, row));
+    for (let row = from; row < to; row++) wanted.add(hashAt(source.rows.columns, this.#wanted, row));
     let found = 0;
     for (let sample = 0; sample < rowsToSample; sample++)
       if (wanted.has(hashAt(columns, keys, Math.floor((limit * sample) / rowsToSample)))) found++;
@@ -189,14 +189,17 @@ export class GroupAggregates {
     const { count } = rows;
     const valuesAt = (position: number): Int32Array => valuesOf(columns[position] as Int32Array, rows);
     const keys = this.#keys.map(({ position }) => valuesAt(position));
-    let numbers = keys[0] ?? new Int32Array(count);
-    if (this.#numbers !== null) {
-      numbers = new Int32Array(count);
-      this.#batch.numberColumns(keys, count, this.#numbers, numbers);
-      // One more, which stays empty.
-      groups.reserve(this.#numbers.count + 1);
-    }
+    const numbers = this.#numbered(keys, count, groups);
     return { groups: numbers, values: this.#value === null ? numbers : valuesAt(this.#value), count };
+  }
+
+  /** The groups of rows with these keys, for which it makes room. */
+  #numbered(keys: readonly Int32Array[], count: number, groups: Accumulator): Int32Array {
+    if (this.#numbers === null) return keys[0] ?? new Int32Array(count);
+    const numbers = new Int32Array(count);
+    this.#batch.numberColumns(keys, count, this.#numbers, numbers);
+    groups.reserve(this.#numbers.count);
+    return numbers;
   }
 
   #newOnes(selected: Selected, seen: Tuples): Selected {
@@ -231,22 +234,15 @@ export class GroupAggregates {
     this.#whole = noRows;
   }
 
-  /** The constant for the group of the keys in the registers, `noResult` or `unknownResult`. */
-  resultFor(registers: Int32Array): number {
+  /** For each of the selected rows that start the join, the constant for its group, `noResult` or `unknownResult`. All rows are taken. */
+  resultsFor(selected: Selected): Int32Array {
     const groups = this.#groups;
-    if (groups === null) return unknownResult;
-    const group = this.#numberFor(registers);
-    // A constant that an evaluation made is in no group.
-    return group >= groups.room ? unknownResult : groups.resultOf(group);
-  }
-
-  #numberFor(registers: Int32Array): number {
-    const [key] = this.#keys;
-    if (this.#numbers === null) return key === undefined ? 0 : (registers[key.register] as number);
-    for (let at = 0; at < this.#key.length; at++)
-      this.#key[at] = registers[(this.#keys[at] as KeyColumn).register] as number;
-    const found = this.#numbers.find(this.#key);
-    return found < 0 ? this.#numbers.count : found;
+    const results = new Int32Array(selected.count);
+    if (groups === null) return results.fill(unknownResult);
+    const { columns } = this.#delta.source.rows;
+    const keys = this.#wanted.map((position) => valuesOf(columns[position] as Int32Array, selected));
+    groups.resultsOf(this.#numbered(keys, selected.count, groups), results);
+    return results;
   }
 }
 

@@ -9,10 +9,13 @@ import { Program } from '../model/program.ts';
 import { matchesOf, question } from '../tables/question.ts';
 import { TableSet } from '../tables/table-set.ts';
 
-/** Triangles of stored edges, asked for in new tables each time. */
+/** Triangles, and paths to marked nodes, of stored edges, asked for in new tables each time. */
 
 const everything = { kind: 'all' } as const;
-const text = 'triangle(?x, ?y, ?z) :- edge(?x, ?y), edge(?y, ?z), edge(?z, ?x).';
+const texts = [
+  'triangle(?x, ?y, ?z) :- edge(?x, ?y), edge(?y, ?z), edge(?z, ?x).',
+  'arrives(?a, ?d) :- mark(?a, blue), edge(?a, ?b), edge(?b, ?c), edge(?c, ?d), mark(?d, red).',
+];
 
 class Graph {
   readonly facts = new FactStore(0);
@@ -21,9 +24,17 @@ class Graph {
   #generation = 0;
 
   tell(from: string, to: string, scope: string | null = null): void {
-    const fact = { predicate: 'edge', args: [from, to], truthVal: true, scope };
-    this.facts.store({ ...fact, validFrom: 'always', validUntil: 'never' }, ++this.#generation, 0);
+    this.#store('edge', [from, to], scope);
     this.edges.add(`${from} ${to}`);
+  }
+
+  mark(node: string, color: string): void {
+    this.#store('mark', [node, color], null);
+  }
+
+  #store(predicate: string, args: string[], scope: string | null): void {
+    const fact = { predicate, args, truthVal: true, scope };
+    this.facts.store({ ...fact, validFrom: 'always', validUntil: 'never' }, ++this.#generation, 0);
   }
 
   retract(from: string, to: string): void {
@@ -41,9 +52,17 @@ class Graph {
 
   /** The triangles, and how many instances of the rule the question met. */
   async ask(atom = 'triangle(?x, ?y, ?z)') {
-    const rule = parseRule(text);
     const about = { name: null, description: null, changedIn: 0, createdAt: 0, scope: null, enabled: true };
-    const program = new Program([{ ...about, id: 'r', rule, text, identity: ruleIdentity(rule) }]);
+    const rules = texts.map((text) => ({ text, rule: parseRule(text) }));
+    const program = new Program(
+      rules.map(({ text, rule }, at) => ({
+        ...about,
+        id: `r${at}`,
+        rule,
+        text,
+        identity: ruleIdentity(rule),
+      })),
+    );
     const set = new TableSet(this.facts, program, { withHeights: false, isMaintained: true }, new Map());
     const { signal } = new AbortController();
     const limits = { timeoutMs: 600_000, maxDerivations: 1e9, signal, memory: this.budget };
@@ -65,6 +84,22 @@ class Graph {
       .map((nodes) => nodes.join(' '))
       .sort();
   }
+}
+
+/** Pairs of one of `starts` and one of `ends`, three edges from it. */
+function arrivals({ edges }: Graph, starts: readonly string[], ends: readonly string[]): string[] {
+  const targets = new Map<string, string[]>();
+  for (const edge of edges) {
+    const [from = '', to = ''] = edge.split(' ');
+    targets.set(from, [...(targets.get(from) ?? []), to]);
+  }
+  const next = (nodes: Iterable<string>): Set<string> =>
+    new Set([...nodes].flatMap((node) => targets.get(node) ?? []));
+  return starts
+    .flatMap((from) =>
+      [...next(next(next([from])))].filter((to) => ends.includes(to)).map((to) => `${from} ${to}`),
+    )
+    .sort();
 }
 
 function randomGraph(nodes: number, edges: number): Graph {
@@ -110,4 +145,15 @@ test('holds its runs under the memory budget, which evicts them', async () => {
   expect(graph.budget.fits(graph.budget.limit, null)).toBe(true);
   expect([graph.runs.bytes, graph.budget.heldBytes]).toEqual([0, 0]);
   expect((await graph.ask()).found).toEqual(graph.expected);
+});
+
+test('finds the same from every node when the last intersection, which has one key, is cached', async () => {
+  const graph = randomGraph(60, 400);
+  const starts = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'];
+  const ends = ['n10', 'n11', 'n12', 'n13', 'n14', 'n15', 'n16', 'n17'];
+  for (const node of starts) graph.mark(node, 'blue');
+  for (const node of ends) graph.mark(node, 'red');
+  expect((await graph.ask('arrives(?a, ?d)')).found).toEqual(arrivals(graph, starts, ends));
+  for (const edge of [...graph.edges].slice(0, 100)) graph.retract(...(edge.split(' ') as [string, string]));
+  expect((await graph.ask('arrives(?a, ?d)')).found).toEqual(arrivals(graph, starts, ends));
 });

@@ -4,6 +4,8 @@ import type { MemoryMeter } from '../../store/memory-meter.ts';
 import type { Reader } from '../model/reader.ts';
 import type { Sortable, SortableStep } from './sortable-step.ts';
 import { type AtomShape, type Machine, noRow, rowsAtOnce, Step } from './machine.ts';
+import { CachedMatches } from './cached-matches.ts';
+import { StoredStep } from './stored-steps.ts';
 
 const noInts = new Int32Array(0);
 
@@ -123,11 +125,17 @@ export class Sorted {
  * is behind seeks the value of the one ahead, so the cost is that of the smallest range.
  *
  * It finds one row for each literal: the oldest that the reader sees, if several have the same columns.
+ *
+ * Literals that depend on a single register have the same matches whenever it has the same value: they are cached.
  */
 export class IntersectionStep extends Step {
   readonly #literals: readonly Sorted[];
   readonly #register: number;
   readonly #at: Int32Array;
+  /** null: the matches depend on more than one register, or on rows that a change may delete during the join. */
+  readonly #cached: CachedMatches | null;
+  /** True while the matches of the current key are read from the cache. */
+  #isCached = false;
   /** If there is a single literal: the values that it may have. */
   limit: KeyedSemiJoin | null = null;
 
@@ -137,6 +145,15 @@ export class IntersectionStep extends Step {
     this.#literals = literals;
     this.#register = present(literals[0], 'there is a literal').binds.register;
     this.#at = new Int32Array(literals.length);
+    const keys = literals.map(({ rows }) => (rows instanceof StoredStep ? rows.variableKeys : null));
+    const [key, ...others] = new Set(keys.flatMap((registers) => registers ?? []));
+    const isCacheable = keys.length > 1 && !keys.includes(null) && key !== undefined && others.length === 0;
+    const matched = [this.#register, ...literals.map(({ rows }) => rows.rowRegister)];
+    this.#cached = isCacheable ? new CachedMatches(key, matched) : null;
+  }
+
+  get cached(): CachedMatches | null {
+    return this.#cached;
   }
 
   override get found(): readonly Step[] {
@@ -153,6 +170,8 @@ export class IntersectionStep extends Step {
 
   override enter(machine: Machine): void {
     const literals = this.#literals;
+    this.#isCached = this.#cached?.open(machine.registers) === true;
+    if (this.#isCached) return;
     for (let index = 0; index < literals.length; index++) {
       const literal = literals[index] as Sorted;
       literal.open(machine.registers);
@@ -162,7 +181,20 @@ export class IntersectionStep extends Step {
 
   override advance(machine: Machine): boolean {
     if (this.#literals.length === 1) return this.#advanceOne(machine, this.#literals[0] as Sorted);
-    return this.#literals.length === 2 ? this.#advanceTwo(machine) : this.#advanceAll(machine);
+    const cached = this.#cached;
+    if (cached !== null && this.#isCached) return this.#advanceCached(machine, cached);
+    const isMatch = this.#literals.length === 2 ? this.#advanceTwo(machine) : this.#advanceAll(machine);
+    if (!isMatch && !machine.isStalled) cached?.close();
+    return isMatch;
+  }
+
+  #advanceCached(machine: Machine, cached: CachedMatches): boolean {
+    let most = rowsAtOnce;
+    while (cached.next(machine.registers)) {
+      if (this.#passes(machine)) return true;
+      if (machine.isWorn || --most <= 0) return machine.stall();
+    }
+    return false;
   }
 
   #advanceOne(machine: Machine, { values, to }: Sorted): boolean {
@@ -274,6 +306,12 @@ export class IntersectionStep extends Step {
     }
     if (!isMatch) return false;
     registers[this.#register] = value;
+    this.#cached?.add(registers);
+    return this.#passes(machine);
+  }
+
+  /** A match is in the registers. True if the step has to return it. */
+  #passes(machine: Machine): boolean {
     if (!this.pass()) return false;
     if (!this.collects) return true;
     machine.collect();
@@ -508,6 +546,7 @@ export class Intersections {
   readonly #usedRuns: Set<SortedRuns>;
   readonly #memory: MemoryMeter;
   readonly #semiJoins: KeyedSemiJoin[] = [];
+  readonly #caches: CachedMatches[] = [];
 
   /** `usedRuns`: takes the runs that the machine uses. `memory`: what it asks. */
   constructor(usedRuns: Set<SortedRuns>, memory: MemoryMeter) {
@@ -522,6 +561,7 @@ export class Intersections {
   /** `candidates`: those of one start row that the step is expected to save. */
   add(step: IntersectionStep, candidates: number): void {
     this.#literals.push(...step.literals);
+    if (step.cached !== null) this.#caches.push(step.cached);
     this.#candidates += candidates;
   }
 
@@ -576,8 +616,9 @@ export class Intersections {
     }
     // Runs may be evicted while the join is paused, so it keeps its own.
     for (const literal of [...this.#literals, ...this.#others]) this.#usedRuns.add(literal.use(reader));
+    const ids = reader.facts.dictionary.size;
+    for (const cache of this.#caches) cache.begin(ids, this.#memory);
     for (const semiJoin of this.#semiJoins) {
-      const ids = reader.facts.dictionary.size;
       this.#memory.take(ids * 4);
       semiJoin.begin(ids);
     }
@@ -593,6 +634,7 @@ export class Intersections {
       this.#memory.free(semiJoin.bytes);
       semiJoin.release();
     }
+    for (const cache of this.#caches) cache.release();
     this.#reader = null;
   }
 

@@ -101,6 +101,14 @@ export function valuesOf(column: Int32Array, { first, rows, count }: Selected): 
   return values;
 }
 
+/** The numbers of the selected rows. */
+export function numbersOf({ first, rows, count }: Selected): Int32Array {
+  if (rows !== null) return rows.subarray(0, count);
+  const numbers = new Int32Array(count);
+  allRows(first, first + count, numbers);
+  return numbers;
+}
+
 function allRows(from: number, to: number, rows: Int32Array): number {
   for (let row = from; row < to; row++) rows[row - from] = row;
   return to - from;

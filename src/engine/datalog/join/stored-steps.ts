@@ -1,6 +1,6 @@
 import type { AtomCopies } from '../../store/atom-copies.ts';
 import { type ChainIndex, firstIn, lastWithKey } from '../../store/chain-index.ts';
-import type { AtomLiteral } from '../../contract/language.ts';
+import { type AtomLiteral, isVariable } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import { SortedRuns } from '../../store/sorted-runs.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
@@ -236,6 +236,14 @@ export class StoredStep extends SortableStep {
     const relation = this.#relation;
     if (relation === null || this.#positions.length === 0) return null;
     return isForMany ? relation.indexToBuild(this.#positions) : relation.indexToUse(this.#positions);
+  }
+
+  /** The registers of its key that have another value in another binding: constants have registers too. */
+  get variableKeys(): readonly number[] {
+    const { keyPositions, keyRegisters } = this.shape;
+    return keyRegisters.filter((_, index) =>
+      isVariable(this.#literal.args[keyPositions[index] as number] as string),
+    );
   }
 
   override meets(row: number): boolean {

@@ -4,6 +4,7 @@ import { MemoryMeter } from '../../store/memory-meter.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import { calculate } from '../../language/arithmetic.ts';
 import { equalConstants, holdsComparison } from '../../language/numbers.ts';
+import { Numerals } from './numerals.ts';
 
 // Ids from here on are local: constants that neither a fact nor a rule names.
 const firstOwn = 0x4000_0000;
@@ -12,6 +13,8 @@ const digitsPerStep = 256;
 /** The most that one operand counts, so that the sum stays a small integer. */
 const maxWork = 0x1000_0000;
 const readsOfNumeral = 4;
+/** Shared: nothing is left in it. */
+const numerals = new Numerals();
 
 /**
  * The constants of one table set: ids of the tenant's dictionary, and local ids for constants that no fact
@@ -134,11 +137,35 @@ export class Constants {
       : (this.#own as Dictionary).mayBeNumber(id - firstOwn);
   }
 
-  /** `ConstantIds.simpleNumber`. */
-  simpleNumber(id: number): number {
-    return id < firstOwn
-      ? this.dictionary.simpleNumber(id)
-      : (this.#own as Dictionary).simpleNumber(id - firstOwn);
+  /** `ConstantIds.simpleNumbers`. */
+  simpleNumbers(ids: Int32Array, from: number, to: number, numbers: Float64Array): void {
+    this.dictionary.simpleNumbers(ids, from, to, numbers);
+    const own = this.#own;
+    if (own === null) return;
+    for (let at = from; at < to; at++) {
+      const id = ids[at] as number;
+      if (id >= firstOwn) numbers[at] = own.simpleNumber(id - firstOwn);
+    }
+  }
+
+  /** Writes the ids of the texts of these numbers, as `idOf`, but for those that are not finite, for which it leaves what is there. */
+  idsOfNumbers(numbers: Float64Array, ids: Int32Array): void {
+    for (let from = 0; from < numbers.length; ) {
+      from = numerals.take(numbers, from);
+      const found = new Int32Array(numerals.count);
+      this.dictionary.findEncoded(numerals, 0, numerals.count, found);
+      if (this.#own !== null && this.dictionary.size > this.#firstNew) this.#makeLocal(found);
+      numerals.give(found, ids);
+      if (numerals.count === 0) continue;
+      this.#own ??= new Dictionary(this.memory);
+      this.#own.internEncoded(numerals, 0, numerals.count, found);
+      numerals.give(found, ids, firstOwn);
+    }
+  }
+
+  #makeLocal(ids: Int32Array): void {
+    for (let at = 0; at < ids.length; at++)
+      if ((ids[at] as number) >= 0) ids[at] = this.local(ids[at] as number);
   }
 
   /** Compares two constants by code point. */

@@ -194,7 +194,7 @@ function idsOf(constants: Constants): ConstantIds {
     compare: (left, right) => constants.order(left, right),
     sizeOf: (id) => constants.sizeOf(id),
     mayBeNumber: (id) => constants.mayBeNumber(id),
-    simpleNumber: (id) => constants.simpleNumber(id),
+    simpleNumbers: (ids, from, to, numbers) => constants.simpleNumbers(ids, from, to, numbers),
   };
 }
 
