@@ -55,6 +55,26 @@ test('lowers a known tuple to a lesser height and reports it, and ignores an equ
   expect(tuples.improved).toBe(-1);
 });
 
+test('a small set that is used again has only the rows inserted since, and their heights; a large one is replaced', () => {
+  const tuples = new Tuples(2, true);
+  for (const count of [3, 100, 5]) {
+    for (let row = 0; row < count; row++) tuples.insert(Int32Array.of(row, count), row);
+    expect(tuples.count).toBe(count);
+    expect(tuples.insert(Int32Array.of(2, count), 1)).toBe(-1);
+    expect(tuples.heights?.of[2]).toBe(1);
+    expect(tuples.reused()).toBe(tuples);
+    expect(tuples.count).toBe(0);
+    expect(tuples.find(Int32Array.of(2, count))).toBe(-1);
+  }
+  for (let row = 0; row < 5000; row++) tuples.insert(Int32Array.of(row, row), row);
+  const replaced = tuples.reused();
+  expect(replaced).not.toBe(tuples);
+  expect(replaced.insert(Int32Array.of(7, 7), 2)).toBe(0);
+  const indexed = new Tuples(1);
+  indexed.index([0]);
+  expect(indexed.reused()).not.toBe(indexed);
+});
+
 test('includes earlier and later rows in an index that is built late', () => {
   const tuples = new Tuples(2);
   for (let row = 0; row < 100; row++) tuples.insert(Int32Array.of(row % 10, row));
