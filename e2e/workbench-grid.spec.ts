@@ -95,6 +95,8 @@ test('a row has a menu by pointer and by keyboard, whose items work', async ({ p
     await grid.focus();
     await page.keyboard.press('Shift+F10');
     await expect(menu(page).getByRole('menuitem', { name: 'Why', exact: true })).toBeFocused();
+    // The menu focuses it twice, in two timers of one turn: a key between them would be undone.
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
     await page.keyboard.press('ArrowDown');
     await expect(menu(page).getByRole('menuitem', { name: 'What if it were not true' })).toBeFocused();
     await page.keyboard.press('Escape');
