@@ -427,12 +427,13 @@ class Shelf {
     this.#leaving.add(leaving);
   }
 
-  /** Gives a database, of which this node keeps a copy, to one that owns fewer; one at a time. */
+  /** Gives a database, of which this node keeps a copy, to one that owns fewer; one at a time, and none whose transactions it would lose. */
   #evenOut(): void {
     const move = this.#leaving.size === 0 ? this.#evenOwners.due(this.#view) : null;
     const opened = this.#opened.get(move?.name ?? '');
     if (move === null || opened === undefined) return;
-    this.#begun(this.#give(opened, move.to).then((isGiven) => isGiven || this.#evenOwners.refused()));
+    if (opened.context.transactions.count > 0) this.#evenOwners.refused();
+    else this.#begun(this.#give(opened, move.to).then((isGiven) => isGiven || this.#evenOwners.refused()));
   }
 
   async #leave(opened: Opened): Promise<void> {

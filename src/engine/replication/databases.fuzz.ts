@@ -116,6 +116,22 @@ it(`owners are evened out among nodes that go on, in ${Math.ceil(runs / 4)} runs
   }
 });
 
+it('owners with open transactions stay until these end', async () => {
+  const store = new SimulatedStore(new Prng(1));
+  const { engine } = await start(store, '0', 3);
+  const all = ['default', 'd0', 'd1', 'd2'];
+  for (const name of all) if (name !== 'default') await engine.createDatabase(caller(name), name);
+  const open = await Promise.all(all.map((name) => engine.begin(caller(name))));
+  const others = await Promise.all(['1', '2'].map((id) => start(store, id, 3)));
+  const owners = (): (string | null)[] => all.map((name) => store.logs.get(name)?.server.row.owner ?? null);
+  await settled(1, [{ engine, stop() {}, resume() {} }, ...others], store, 3);
+  for (const until = store.looks + 60; store.looks < until; ) await turn();
+  expect(owners()).toEqual(['0', '0', '0', '0']);
+  for (const [at, { id }] of open.entries()) await engine.rollback(caller(all[at] as string), id);
+  await expect.poll(() => new Set(owners()).size, { timeout: 60_000 }).toBe(3);
+  await Promise.all([engine, ...others.map((other) => other.engine)].map((each) => each.close(0)));
+});
+
 async function played(seed: number): Promise<{ told: Told; owners: number; dead: number }> {
   const prng = new Prng(seed);
   const store = new SimulatedStore(prng);
