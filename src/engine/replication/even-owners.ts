@@ -2,8 +2,8 @@
  * Which database changes its owner, so that no node owns many more than the others: a pure function of what the rows of logs and
  * nodes say. Nodes that see the same rows name the same move, so one is made at a time, by the node that owns the database.
  *
- * Invariants: a database goes only to a living node that is to have it and has it, and that owns at least two fewer afterwards
- * than before seen from its owner, so owners do not swing; nothing moves before it was uneven for a while with the same nodes,
+ * Invariants: a database goes only to a living node that is to have it and has it, and that owns at least two fewer than its
+ * present owner, so owners do not swing; nothing moves before it was uneven for a while with the same nodes,
  * so that a node that ends, or restarts of one node after the other, move nothing.
  */
 import { compareText } from '../base/text-order.ts';

@@ -522,7 +522,6 @@ class RunningService implements Service, ServiceState {
         storageDir,
         storeUrl,
         nodeAddress: this.#config.nodeAddress,
-        // Without a secret no request is passed on, so every node has everything.
         // Without a secret nothing can be passed on: every node has everything, and owners stay.
         ...(this.#config.nodeSecret === null
           ? { copies: Number.MAX_SAFE_INTEGER, unevenMs: Number.POSITIVE_INFINITY }
