@@ -7,8 +7,13 @@
 import type { Literal, Rule } from '../../engine/contract/language.ts';
 import { parseConstraint } from '../../engine/language/parse.ts';
 import { renderAtom, renderConstraint, renderLiteral, renderRule } from '../../engine/language/print.ts';
-import { lexLine } from './lexer.ts';
-import { applyTextEdits, type ReadStatement, parseEditorText, type TextMode } from './read-text.ts';
+import { lexLine } from '../../editing/lexer.ts';
+import {
+  applyTextEdits,
+  type ReadStatement,
+  parseEditorText,
+  type TextMode,
+} from '../../editing/read-text.ts';
 
 /** Longer rules are broken over lines. */
 const lineLength = 72;
