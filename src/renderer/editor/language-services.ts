@@ -13,7 +13,7 @@ import { endsInPlainWord } from '../api/question-text.ts';
 import { conclusionsInWords } from '../ui/consequences.ts';
 import { completionsAt, hoverAt } from '../../editing/completion.ts';
 import { editorTargets } from './editor-targets.ts';
-import { textFoldsOf, formatText } from './format-text.ts';
+import { textFoldsOf, formatText } from '../../editing/format-text.ts';
 import {
   currentKnowledge,
   type Knowledge,
@@ -295,7 +295,7 @@ function registerLayout(monaco: Kit, language: string): void {
   });
   monaco.languages.registerFoldingRangeProvider(language, {
     provideFoldingRanges: (model) =>
-      textFoldsOf(model.getValue(), modeOf(model)).map(({ first, last, kind }) => ({
+      textFoldsOf(model.getValue(), read(model).statements).map(({ first, last, kind }) => ({
         start: first,
         end: last,
         ...(kind === 'comment' ? { kind: monaco.languages.FoldingRangeKind.Comment } : {}),
