@@ -98,6 +98,8 @@ const homes = {
   uplot: '^src/renderer/',
   'd3-hierarchy': '^src/renderer/ui/layout/',
   '@dagrejs/dagre': '^src/renderer/ui/layout/',
+  'vscode-languageserver': '^src/main/language-server/',
+  'vscode-languageserver-textdocument': '^src/main/language-server/',
   pino: '^src/main/telemetry/',
   'prom-client': '^src/main/telemetry/',
   zod: '^src/(engine/contract/|main/base/config[^/]*\\.ts$|main/llm/)',
@@ -134,6 +136,7 @@ const mainLayers = {
   ),
   bridge: ['base'],
   'command-line': ['base'],
+  'language-server': [],
   desktop: ['base'],
   service: [
     'base',
@@ -148,7 +151,7 @@ const mainLayers = {
     'replication',
     'bridge',
   ],
-  entry: ['base', 'service', 'command-line', 'desktop', 'telemetry'],
+  entry: ['base', 'service', 'command-line', 'language-server', 'desktop', 'telemetry'],
 };
 
 /**

@@ -188,8 +188,13 @@ class DeclarationReader {
     const word = this.#word('key, on conflict, check or a description');
     if (word === 'key') {
       const key: string[] = [];
-      do key.push(this.#word('the name of an argument'));
-      while (this.#take(','));
+      let end: number;
+      do {
+        key.push(this.#word('the name of an argument'));
+        end = scanner.position;
+      } while (this.#take(','));
+      // The line may end here, and the declaration with it.
+      scanner.position = end;
       set('key', key);
     } else if (word === 'on') {
       if (this.#word('conflict') !== 'conflict')

@@ -22,10 +22,11 @@ export const commandNames = [
   'status',
   'sample',
   'store',
+  'lsp',
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 /** A command that talks to a running service; `store` does for some of its words. */
-export type ServiceCommand = Exclude<CommandName, 'serve'>;
+export type ServiceCommand = Exclude<CommandName, 'serve' | 'lsp'>;
 
 export interface ParsedCommand {
   readonly name: CommandName | (typeof optionCommands)[number];
@@ -81,6 +82,8 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     throw new UsageError(`there is no command "${name}"; there are ${commandNames.join(', ')}`);
   if (name === 'serve' && positionals.length > 1)
     throw new UsageError('serve takes no arguments: it is configured by environment variables (see --help)');
+  if (name === 'lsp' && positionals.length > 1)
+    throw new UsageError('lsp takes no arguments: the editor tells it which folders are open');
   for (const [each, commands] of Object.entries(optionsOf))
     if (values[each as keyof typeof optionsOf] !== undefined && !commands.includes(name))
       throw new UsageError(`--${each} is for ${commands.join(' and ')}`);
@@ -158,6 +161,7 @@ function parse(argv: readonly string[]) {
         at: { type: 'string' },
         as: { type: 'string' },
         to: { type: 'string' },
+        stdio: { type: 'boolean' },
         'reset-admin': { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
         repair: { type: 'boolean', default: false },
@@ -212,7 +216,8 @@ const optionsOf: Readonly<
     | 'from'
     | 'to'
     | 'at'
-    | 'as',
+    | 'as'
+    | 'stdio',
     readonly string[]
   >
 > = {
@@ -232,6 +237,7 @@ const optionsOf: Readonly<
   to: ['store'],
   at: ['store'],
   as: ['store'],
+  stdio: ['lsp'],
 };
 
 /** Whether the name is one of a command. */
@@ -447,6 +453,16 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     ],
     example: 'STORE_URL=postgres://… corollary store import --from ~/knowledge',
   },
+  lsp: {
+    takes: '',
+    about: 'serves editors: the Language Server Protocol for .kb and .test.kb files',
+    options: [],
+    more: [
+      'An editor starts it and talks to it on standard input and output. It needs no service, and opens no connection.',
+      '--stdio, which some editors add, changes nothing. Exit code 1 if the editor went away without saying so.',
+    ],
+    example: 'corollary lsp',
+  },
   status: {
     takes: '',
     about: 'shows where the service runs and what it has stored',
@@ -465,7 +481,7 @@ function aligned(usage: string, about: readonly string[]): string[] {
 /** The text of `corollary ask --help`. */
 export function commandHelpText(name: CommandName): string {
   const { takes, about, options: own, more, example } = commands[name];
-  const isAlone = name === 'serve';
+  const isAlone = name === 'serve' || name === 'lsp';
   const listed = [...own.map((each) => options[each]), ...(isAlone ? [] : common)];
   return [
     `corollary ${name}${takes === '' ? '' : ` ${takes}`}${listed.length === 0 ? '' : ' [options]'}: ${about}.`,
