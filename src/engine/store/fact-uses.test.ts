@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { present } from '../base/assert.ts';
-import { FactStore } from './fact-store.ts';
+import { type FactRow, FactStore } from './fact-store.ts';
 import { Prng } from '../testing/prng.ts';
 import { FactUses, UseColumns } from './fact-uses.ts';
 import { used, type Uses } from './salience.ts';
@@ -57,10 +57,11 @@ test('forgets the uses of the facts of a large write in steps, after whoever rea
 
 test('does not restore the uses of facts that had left', () => {
   const store = new FactStore(0);
-  const [alive, gone, past] = ['a', 'b', 'c'].map((name) => store.store({ ...fact, args: [name] }, 1, 1000));
+  const stored = (name: string): FactRow => store.store({ ...fact, args: [name] }, 1, 1000);
+  const [alive, gone, past] = [stored('a'), stored('b'), stored('c')];
   const uses = new FactUses(store);
-  const numberOf = (stored = alive): number => present(stored).relation.number[present(stored).row] as number;
-  store.retract(present(gone), 2);
+  const numberOf = ({ relation, row }: FactRow): number => relation.number[row] as number;
+  store.retract(gone, 2);
   store.leavePresent([numberOf(past)]);
   for (const each of [alive, gone, past])
     uses.restore(numberOf(each), { count: 2, first: 1000, latest: [1000, 2000] });
