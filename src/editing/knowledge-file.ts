@@ -25,8 +25,8 @@ export interface DeclaredInFile {
   readonly statement: DeclarationStatement;
 }
 
-/** A declaration that the service would refuse. */
-export interface WrongDeclaration {
+/** What can be parsed and is refused all the same. */
+export interface RefusedItem {
   readonly message: string;
   readonly span: Span;
 }
@@ -47,7 +47,8 @@ export interface KnowledgeFile extends ParsedText {
   readonly isTest: boolean;
   readonly parsed: KnowledgeText;
   readonly declared: readonly DeclaredInFile[];
-  readonly wrong: readonly WrongDeclaration[];
+  /** Wrong declarations, and what cannot stand in a file of tests. */
+  readonly wrong: readonly RefusedItem[];
   /** Predicates that a fact, a rule's head or a declaration has, by name/arity. */
   readonly concluded: ReadonlyMap<string, PredicateInFile>;
   readonly rules: readonly (Rule & { readonly text: string })[];
@@ -71,7 +72,7 @@ export function* knowledgeFileSteps(
   names: ArgumentNames,
 ): Generator<'more', KnowledgeFile, undefined> {
   const parsed = yield* knowledgeTextSteps(text, { tests: isTest, names, maxErrors: 1000 });
-  const reading = new FileReading(text);
+  const reading = new FileReading(text, isTest);
   for (const [index, item] of parsed.items.entries()) {
     if (index % itemsOfStep === 0) yield 'more';
     reading.item(item);
@@ -105,17 +106,25 @@ class FileReading {
   readonly statements: ReadStatement[] = [];
   readonly uses = new SymbolUses(0);
   readonly declared: DeclaredInFile[] = [];
-  readonly wrong: WrongDeclaration[] = [];
+  /** Wrong declarations, and what cannot stand in a file of tests. */
+  readonly wrong: RefusedItem[] = [];
   readonly concluded = new Map<string, PredicateInFile>();
   readonly rules: (Rule & { text: string })[] = [];
   readonly #text: string;
+  readonly #isTest: boolean;
 
-  constructor(text: string) {
+  constructor(text: string, isTest: boolean) {
     this.#text = text;
+    this.#isTest = isTest;
   }
 
   item(item: KnowledgeItem): void {
     const { uses } = this;
+    if (this.#isTest && item.kind !== 'test') {
+      const message = `a file of tests has tests alone: suppose this ${item.kind} with given, or write it in another file`;
+      this.wrong.push({ message, span: item.span });
+      return;
+    }
     const index = this.statements.length;
     switch (item.kind) {
       case 'fact': {

@@ -11,15 +11,15 @@ import type { LineTable, Span } from '../engine/language/source.ts';
 import { type KnowledgeFile, predicateKey } from './knowledge-file.ts';
 
 /** A file with its name among those of its package. */
-export interface PackageFile {
+export interface EditedFile {
   readonly name: string;
   readonly file: KnowledgeFile;
 }
 
 /** Finds the problems of one file in small steps, in text order. `others`: the other files of the package. */
 export function* packageDiagnosis(
-  { file }: PackageFile,
-  others: readonly PackageFile[],
+  { file }: EditedFile,
+  others: readonly EditedFile[],
 ): Generator<'more', Diagnostic[], undefined> {
   const { items, errors, lines } = file.parsed;
   const parsed = {
@@ -71,7 +71,7 @@ function problem(
 }
 
 /** What the others have is in the package, and not taught already. */
-function inPackage(diagnostic: Diagnostic, file: KnowledgeFile, others: readonly PackageFile[]): Diagnostic {
+function inPackage(diagnostic: Diagnostic, file: KnowledgeFile, others: readonly EditedFile[]): Diagnostic {
   if (diagnostic.code !== 'duplicate' || diagnostic.severity !== 'info') return diagnostic;
   const rule = file.parsed.items.find(
     (item) => item.kind === 'rule' && isAt(file.parsed.lines, item.span, diagnostic),
@@ -91,7 +91,7 @@ function isAt(lines: LineTable, span: Span, { startLine, startColumn }: Diagnost
 }
 
 /** Declarations of predicates that are declared before, in this file or in another one. */
-function declaredTwice(file: KnowledgeFile, others: readonly PackageFile[]): Diagnostic[] {
+function declaredTwice(file: KnowledgeFile, others: readonly EditedFile[]): Diagnostic[] {
   const seen = new Map<string, string>();
   for (const { name, file: other } of others)
     for (const { declaration } of other.declared) seen.set(predicateKey(declaration), `in ${name}`);

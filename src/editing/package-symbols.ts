@@ -6,13 +6,13 @@
 import { ArgumentNames } from '../engine/language/argument-names.ts';
 import type { DescribedKnowledge, DescribedPredicate } from './completion.ts';
 import { type KnowledgeFile, maxSamples, predicateKey } from './knowledge-file.ts';
-import type { PackageFile } from './package-diagnosis.ts';
+import type { EditedFile } from './package-diagnosis.ts';
 import { type PredicateUse, type SymbolUse, type TextEdit, usesOf } from './read-text.ts';
 import { checkedName } from './renaming.ts';
 
 /** Occurrences in one file. */
 export interface OccurrencesInFile {
-  readonly file: PackageFile;
+  readonly file: EditedFile;
   readonly uses: readonly SymbolUse[];
 }
 
@@ -24,8 +24,8 @@ export function argumentNamesOf(files: readonly KnowledgeFile[]): ArgumentNames 
 /** All occurrences of the symbol of a file; those of a variable are in that file. Files without any are left out. */
 export function occurrencesInPackage(
   symbol: SymbolUse,
-  of: PackageFile,
-  files: readonly PackageFile[],
+  of: EditedFile,
+  files: readonly EditedFile[],
 ): OccurrencesInFile[] {
   const among = symbol.kind === 'predicate' ? files : [of];
   return among
@@ -44,8 +44,8 @@ const defining: readonly (readonly PredicateUse['role'][])[] = [
 /** Where the symbol is defined: its declarations, else the rules that conclude it, else its facts; a variable: its first occurrence. */
 export function definitionsInPackage(
   symbol: SymbolUse,
-  of: PackageFile,
-  files: readonly PackageFile[],
+  of: EditedFile,
+  files: readonly EditedFile[],
 ): OccurrencesInFile[] {
   const all = occurrencesInPackage(symbol, of, files);
   if (symbol.kind === 'variable') return all.map(({ file, uses }) => ({ file, uses: uses.slice(0, 1) }));
@@ -65,7 +65,7 @@ export function definitionsInPackage(
 export type PackageRename =
   | {
       readonly kind: 'edits';
-      readonly edits: readonly { readonly file: PackageFile; readonly edits: readonly TextEdit[] }[];
+      readonly edits: readonly { readonly file: EditedFile; readonly edits: readonly TextEdit[] }[];
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -73,8 +73,8 @@ export type PackageRename =
 export function renameInPackage(
   symbol: SymbolUse,
   to: string,
-  of: PackageFile,
-  files: readonly PackageFile[],
+  of: EditedFile,
+  files: readonly EditedFile[],
 ): PackageRename {
   const checked = checkedName(of.file, symbol, to);
   if ('reason' in checked) return { kind: 'refused', reason: checked.reason };
@@ -102,8 +102,8 @@ export function renameInPackage(
 function violationEdits(
   { name, arity }: PredicateUse,
   to: string,
-  { file }: PackageFile,
-  files: readonly PackageFile[],
+  { file }: EditedFile,
+  files: readonly EditedFile[],
 ): TextEdit[] {
   const isShared = files.some((each) =>
     each.file.predicates.some((use) => use.name === name && use.arity !== arity),
@@ -131,7 +131,7 @@ export interface DescribedPackage extends DescribedKnowledge {
 }
 
 /** The predicates and rules of a package. What only tests have is left out. */
-export function describePackage(files: readonly PackageFile[]): DescribedPackage {
+export function describePackage(files: readonly EditedFile[]): DescribedPackage {
   const bringing = files.filter(({ file }) => !file.isTest);
   const declared = bringing.flatMap(({ file }) => file.declared.map(({ declaration }) => declaration));
   const declarations = new Map(declared.map((each) => [predicateKey(each), each] as const));

@@ -324,7 +324,8 @@ function usesOf(statement: Statement): PredicateOccurrence[] {
   return statement.kind === 'fact' ? [head] : [head, ...usesIn(statement.rule.body, statement.body)];
 }
 
-function occurrencesIn(
+/** The predicates of statements and constraints. */
+export function occurrencesIn(
   statements: readonly Statement[],
   constraints: readonly ConstraintStatement[],
 ): PredicateOccurrence[] {

@@ -52,6 +52,16 @@ describe('the text of a file', () => {
       ]);
   });
 
+  it('has declarations that end with their line, whatever their last clause is', () => {
+    const { items, errors } = parseKnowledgeText(':declare p(a, b) key a\np(c, d).\n:declare q(a) key a\n');
+    expect(errors).toEqual([]);
+    expect(items.map(({ kind, span }) => `${kind} ${span.start}-${span.end}`)).toEqual([
+      'declaration 0-22',
+      'fact 23-31',
+      'declaration 32-51',
+    ]);
+  });
+
   it('puts arguments by name in order, if names are given', () => {
     const names = new ArgumentNames([{ name: 'p', arity: 2, arguments: [{ name: 'a' }, { name: 'b' }] }]);
     const { items } = parseKnowledgeText('p{b: 2, a: 1}.', { names });

@@ -32,6 +32,10 @@ it('parses a command with its words and options, in any order', () => {
     output: null,
     from: null,
     to: null,
+    watch: false,
+    coverage: false,
+    junit: null,
+    check: false,
   });
 });
 

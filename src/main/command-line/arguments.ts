@@ -22,11 +22,16 @@ export const commandNames = [
   'status',
   'sample',
   'store',
+  'test',
+  'check',
+  'format',
   'lsp',
 ] as const;
 export type CommandName = (typeof commandNames)[number];
+/** A command on the files of a package, which needs no service. */
+export type PackageCommand = 'test' | 'check' | 'format';
 /** A command that talks to a running service; `store` does for some of its words. */
-export type ServiceCommand = Exclude<CommandName, 'serve' | 'lsp'>;
+export type ServiceCommand = Exclude<CommandName, 'serve' | 'lsp' | PackageCommand>;
 
 export interface ParsedCommand {
   readonly name: CommandName | (typeof optionCommands)[number];
@@ -66,6 +71,12 @@ export interface ParsedCommand {
   /** For store restore: the generation, and the name of the new database; null: not named. */
   readonly at: string | null;
   readonly as: string | null;
+  /** For test: runs again after each change, says what no test exercised, writes this file. */
+  readonly watch: boolean;
+  readonly coverage: boolean;
+  readonly junit: string | null;
+  /** For format: changes nothing. */
+  readonly check: boolean;
 }
 
 /** Wrong use of the command line; the message says what is wrong. */
@@ -113,6 +124,10 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     to: values.to ?? null,
     at: values.at ?? null,
     as: values.as ?? null,
+    watch: values.watch ?? false,
+    coverage: values.coverage ?? false,
+    junit: values.junit ?? null,
+    check: values.check ?? false,
   };
 }
 
@@ -161,6 +176,10 @@ function parse(argv: readonly string[]) {
         at: { type: 'string' },
         as: { type: 'string' },
         to: { type: 'string' },
+        watch: { type: 'boolean' },
+        coverage: { type: 'boolean' },
+        junit: { type: 'string' },
+        check: { type: 'boolean' },
         stdio: { type: 'boolean' },
         'reset-admin': { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
@@ -217,7 +236,11 @@ const optionsOf: Readonly<
     | 'to'
     | 'at'
     | 'as'
-    | 'stdio',
+    | 'stdio'
+    | 'watch'
+    | 'coverage'
+    | 'junit'
+    | 'check',
     readonly string[]
   >
 > = {
@@ -237,12 +260,21 @@ const optionsOf: Readonly<
   to: ['store'],
   at: ['store'],
   as: ['store'],
+  watch: ['test'],
+  coverage: ['test'],
+  junit: ['test'],
+  check: ['format'],
   stdio: ['lsp'],
 };
 
 /** Whether the name is one of a command. */
 export function isCommandName(name: string): name is CommandName {
   return commandNames.some((command) => command === name);
+}
+
+/** Whether the name is one of a command on the files of a package. */
+export function isPackageCommand(name: string): name is PackageCommand {
+  return name === 'test' || name === 'check' || name === 'format';
 }
 
 interface OptionHelp {
@@ -322,6 +354,10 @@ const options = {
   to: { usage: '--to FOLDER|NODE', about: ['store export: an empty folder; store move: the node'] },
   at: { usage: '--at GENERATION', about: ['store restore: what the database was then'] },
   as: { usage: '--as NAME', about: ['store restore: the new database'] },
+  watch: { usage: '--watch', about: ['test: runs again after each change of a file, until Ctrl+C'] },
+  coverage: { usage: '--coverage', about: ['test: lists rules and literals that no test exercised'] },
+  junit: { usage: '--junit FILE', about: ['test: writes the outcome as JUnit XML too'] },
+  check: { usage: '--check', about: ['format: changes nothing; exit code 1 if it would'] },
 } as const satisfies Record<string, OptionHelp>;
 
 /** Options of every command that talks to a running service. */
@@ -331,6 +367,9 @@ const common: readonly OptionHelp[] = [
   { usage: '--tenant NAME', about: ['default: default'] },
   { usage: '--json', about: ["prints the service's answer as JSON"] },
 ];
+
+/** Options of every command on the files of a package. */
+const ofPackages: readonly OptionHelp[] = [{ usage: '--json', about: ['prints the outcome as JSON'] }];
 
 const commands: Readonly<Record<CommandName, CommandHelp>> = {
   serve: {
@@ -463,6 +502,34 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     ],
     example: 'corollary lsp',
   },
+  test: {
+    takes: '[FOLDER]',
+    about: 'runs the tests of a package of knowledge',
+    options: ['watch', 'coverage', 'junit'],
+    more: [
+      'FOLDER has .kb files with facts, rules, constraints and declarations, .test.kb files with tests, and perhaps a',
+      'corollary.toml; default: the present one. It needs no service and stores nothing. A failure shows the proof of what',
+      'was not expected, or why what is missing is not true. Exit code 1 if a test fails or a file has an error, 2 if the',
+      'package cannot be read.',
+    ],
+    example: 'corollary test family --coverage',
+  },
+  check: {
+    takes: '[FOLDER]',
+    about: 'lists what is wrong in the files of a package, and what is probably a slip',
+    options: [],
+    more: [
+      'Each line has FILE:LINE:COLUMN. Exit code 1 if there is an error, 2 if the package cannot be read.',
+    ],
+    example: 'corollary check family',
+  },
+  format: {
+    takes: '[FOLDER]',
+    about: 'lays out the files of a package',
+    options: ['check'],
+    more: ['Comments stay, and so does what cannot be parsed. Exit code 2 if the package cannot be read.'],
+    example: 'corollary format family --check',
+  },
   status: {
     takes: '',
     about: 'shows where the service runs and what it has stored',
@@ -481,8 +548,9 @@ function aligned(usage: string, about: readonly string[]): string[] {
 /** The text of `corollary ask --help`. */
 export function commandHelpText(name: CommandName): string {
   const { takes, about, options: own, more, example } = commands[name];
-  const isAlone = name === 'serve' || name === 'lsp';
-  const listed = [...own.map((each) => options[each]), ...(isAlone ? [] : common)];
+  const hasNone = name === 'serve' || name === 'lsp';
+  const shared = hasNone ? [] : isPackageCommand(name) ? ofPackages : common;
+  const listed = [...own.map((each) => options[each]), ...shared];
   return [
     `corollary ${name}${takes === '' ? '' : ` ${takes}`}${listed.length === 0 ? '' : ' [options]'}: ${about}.`,
     ...more,
@@ -509,7 +577,8 @@ Usage: corollary [command] [options]
 
 ${commandLines.join('\n')}
 
-corollary COMMAND --help says more of one command. Options of the commands that talk to a running service:
+corollary COMMAND --help says more of one command. Options of the commands that talk to a running service, and of those on
+the files of a package:
 
 ${optionLines.join('\n')}
   API_KEY in the environment is shown to the service.
@@ -528,9 +597,9 @@ Options that do one thing to the storage folder and end; they read the environme
   --help, --version
 
 Exit codes: 0 done; ask: 1 when nothing holds; search and entity show: 1 when nothing matches; import: 1 when lines failed;
-constraints check: 1 when one is violated; 2 wrong use or configuration; 3 no service reached; 4 the service refused. serve, and
-what is done to the folder: 1 failed, 2 configuration, 4 port taken, 5 folder in use, 6 storage damaged; --verify: 1 when
-something does not verify.
+constraints check: 1 when one is violated; test, check and format --check: 1 when something fails; 2 wrong use or configuration;
+3 no service reached; 4 the service refused. serve, and what is done to the folder: 1 failed, 2 configuration, 4 port taken,
+5 folder in use, 6 storage damaged; --verify: 1 when something does not verify.
 
 Environment (an empty value counts as not set):
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The program without a window: `serve`, and the commands that talk to a running service.
+ * The program without a window: `serve`, the commands that talk to a running service, and those on files of knowledge.
  *
  * `serve` runs in the foreground and ends cleanly on SIGTERM and SIGINT. If it cannot start, it prints the reason in
  * plain lines, never a stack, with its own exit code. Imports nothing of Electron.
@@ -11,6 +11,7 @@ import {
   helpText,
   isCommandName,
   isFolderCommand,
+  type PackageCommand,
   parseArguments,
   type ParsedCommand,
   UsageError,
@@ -62,6 +63,10 @@ async function main(): Promise<number> {
       return serveEditor();
     case 'store':
       return asksNode(command.words) ? talk(command) : moveStore(command);
+    case 'test':
+    case 'check':
+    case 'format':
+      return workOnPackage(command.name, command);
     default:
       return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
   }
@@ -92,6 +97,14 @@ function takeEnvironment(): Environment {
   const environment = { ...process.env };
   for (const name of ['ENCRYPTION_KEY', 'NEW_ENCRYPTION_KEY', 'STORE_URL']) delete process.env[name];
   return environment;
+}
+
+/** Ends with the first signal: `--watch` cleanly, a run at once. */
+async function workOnPackage(name: PackageCommand, command: ParsedCommand): Promise<number> {
+  const { runPackageCommand } = await import('../command-line/package-commands.ts');
+  const ending = new AbortController();
+  if (command.watch) void nextSignal().then(() => ending.abort());
+  return runPackageCommand(name, command, { terminal: { print, complain }, signal: ending.signal });
 }
 
 async function workOnFolder(name: FolderCommand, [file = '']: readonly string[]): Promise<number> {

@@ -7,11 +7,11 @@
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { type KnowledgeFile, knowledgeFileSteps } from '../../editing/knowledge-file.ts';
-import { packageDiagnosis, type PackageFile } from '../../editing/package-diagnosis.ts';
+import { packageDiagnosis, type EditedFile } from '../../editing/package-diagnosis.ts';
 import { argumentNamesOf, describePackage, type DescribedPackage } from '../../editing/package-symbols.ts';
 
 /** One file of a package: an open buffer, or what is on disk. */
-export interface SourceFile extends PackageFile {
+export interface SourceFile extends EditedFile {
   readonly uri: string;
   /** As of the reading: the buffer may have changed since. */
   readonly version: number;

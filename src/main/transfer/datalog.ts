@@ -11,6 +11,7 @@ import {
   type ConstraintStatement,
   EngineError,
   isDeclarationLine,
+  nameOfConstraint,
   parseDeclaration,
   type Pause,
   programSteps,
@@ -235,10 +236,4 @@ function itemOf(
     enabled: null,
   };
   return { line, size, what: { kind: 'rule', rule } };
-}
-
-/** A name for a constraint that has only this text. */
-function nameOfConstraint(text: string): string {
-  const name = text.trim() === '' ? 'constraint' : text;
-  return name.length <= 256 ? name : name.slice(0, 255).replace(/[\ud800-\udbff]$/, '') + '…';
 }

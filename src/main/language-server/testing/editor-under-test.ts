@@ -26,7 +26,7 @@ interface Published {
 }
 
 /** A test fails if what it waits for has not come by then; far longer than a slow machine takes. */
-const longestWaitMs = Number(process.env['DBG_WAIT'] ?? 120_000);
+const longestWaitMs = 120_000;
 
 /** `1:4-9`: lines and characters from 0; the end's line only if it is another. */
 export function rangeText({ start, end }: Range): string {
@@ -173,7 +173,10 @@ export class EditorUnderTest {
 
   /** Sends a request about the marked position. */
   ask<Answer>(method: string, name: string, marked: string, more: object = {}): Promise<Answer> {
-    return this.connection.sendRequest<Answer>(`textDocument/${method}`, { ...this.at(name, marked), ...more });
+    return this.connection.sendRequest<Answer>(`textDocument/${method}`, {
+      ...this.at(name, marked),
+      ...more,
+    });
   }
 
   /** Sends a request about a whole file. */
