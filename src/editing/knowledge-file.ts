@@ -26,7 +26,7 @@ export interface DeclaredInFile {
 }
 
 /** What can be parsed and is refused all the same. */
-export interface RefusedItem {
+export interface RefusedStatement {
   readonly message: string;
   readonly span: Span;
 }
@@ -48,7 +48,7 @@ export interface KnowledgeFile extends ParsedText {
   readonly parsed: KnowledgeText;
   readonly declared: readonly DeclaredInFile[];
   /** Wrong declarations, and what cannot stand in a file of tests. */
-  readonly wrong: readonly RefusedItem[];
+  readonly wrong: readonly RefusedStatement[];
   /** Predicates that a fact, a rule's head or a declaration has, by name/arity. */
   readonly concluded: ReadonlyMap<string, PredicateInFile>;
   readonly rules: readonly (Rule & { readonly text: string })[];
@@ -107,7 +107,7 @@ class FileReading {
   readonly uses = new SymbolUses(0);
   readonly declared: DeclaredInFile[] = [];
   /** Wrong declarations, and what cannot stand in a file of tests. */
-  readonly wrong: RefusedItem[] = [];
+  readonly wrong: RefusedStatement[] = [];
   readonly concluded = new Map<string, PredicateInFile>();
   readonly rules: (Rule & { text: string })[] = [];
   readonly #text: string;

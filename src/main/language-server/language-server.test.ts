@@ -100,7 +100,10 @@ describe('diagnostics', () => {
     await editor.write('twice.kb', ':declare parent(a, b)\nodd(?y) :- male(?y), not even(?y).\n');
     await editor.noticed('twice.kb');
     await editor.shows('twice.kb', ['duplicate 0:9-15', 'duplicate 1:0-34', 'negative_cycle 1:21-33']);
-    await editor.write('twice.kb', ':declare parent(a, b) key c\nparent(a).\ntest "x" { expect parent(a). }\n');
+    await editor.write(
+      'twice.kb',
+      ':declare parent(a, b) key c\nparent(a).\ntest "x" { expect parent(a). }\n',
+    );
     await editor.noticed('twice.kb');
     const [key] = await editor.shows('twice.kb', ['syntax 0:9-15', 'arity_drift 1:0-6', 'syntax 2:5-8']);
     expect(key?.message).toContain('no argument has the name c');

@@ -63,6 +63,7 @@ async function inSlices<Result>(
   }
 }
 
+/** The files of one package. Every change of one begins a pause, after which diagnostics are published. */
 export class PackageSources {
   readonly #sources = new Map<string, Source>();
   readonly #publish: PublishDiagnostics;

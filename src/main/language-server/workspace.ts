@@ -47,6 +47,7 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
+/** The packages of an editor. Files are identified by their paths, however an editor writes their addresses. */
 export class Workspace {
   readonly #host: WorkspaceHost;
   #folders: readonly string[] = [];
