@@ -14,7 +14,7 @@ import { type PackageTestRun, RefusedItem, testPackage } from '../packages/test-
 import { watchPackage } from '../packages/watch-package.ts';
 import { type PackageCommand, type ParsedCommand, UsageError } from './arguments.ts';
 import { junitXml } from './junit.ts';
-import { coverageLines, testLines } from './test-report.ts';
+import { coverageLines, testLines, visible } from './test-report.ts';
 import type { Terminal } from './transfer.ts';
 
 /** What the commands need of the process. */
@@ -112,7 +112,7 @@ function reportErrors(
       ),
     );
   else {
-    for (const each of errors) print(`${placeOf(each)}: error: ${each.message}`);
+    for (const each of errors) print(visible(`${placeOf(each)}: error: ${each.message}`));
     print('No test was run.');
   }
   return 1;
@@ -130,7 +130,8 @@ async function check(folder: string, command: ParsedCommand, { terminal }: Packa
   if (command.json)
     terminal.print(JSON.stringify({ name: knowledge.name, errors, warnings, diagnostics }, null, 2));
   else {
-    for (const each of diagnostics) terminal.print(`${placeOf(each)}: ${each.severity}: ${each.message}`);
+    for (const each of diagnostics)
+      terminal.print(visible(`${placeOf(each)}: ${each.severity}: ${each.message}`));
     const files = counted(knowledge.files.length, 'file');
     terminal.print(`${files}: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`);
   }
@@ -147,7 +148,7 @@ async function format(folder: string, command: ParsedCommand, { terminal }: Pack
   for (const { path, laidOut } of laidOutFiles(knowledge)) {
     changed.push(path);
     if (!command.check) await replaced(join(resolve(folder), path), laidOut);
-    if (!command.json) terminal.print(path);
+    if (!command.json) terminal.print(visible(path));
   }
   if (command.json) terminal.print(JSON.stringify({ name: knowledge.name, changed }, null, 2));
   return command.check && changed.length > 0 ? 1 : 0;

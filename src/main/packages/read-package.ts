@@ -63,10 +63,12 @@ export interface KnowledgePackage {
 /** Reads the package in the folder. Throws a PackageFailure. */
 export async function readPackage(folder: string): Promise<KnowledgePackage> {
   const root = await failing(folder, () => realpath(folder));
+  const paths = await knowledgeFilesIn(root);
+  if (paths.length === 0) throw new PackageFailure(`${folder} has no file that ends with .kb`);
   const settings = await readSettings(root);
   const read: ReadFile[] = [];
   let left = maxPackageBytes;
-  for (const path of await knowledgeFilesIn(root)) {
+  for (const path of paths) {
     const bytes = await readBytes(join(root, path), path);
     left -= bytes.length;
     if (left < 0)
