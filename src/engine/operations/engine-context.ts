@@ -111,7 +111,7 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
 /** What an operation that only reads works with: the engine, or the engine as it was at a moment. */
 export type ReadingEngine = Pick<EngineContext, 'slices' | 'threads'> & {
   readonly live: KnowledgeReader;
-  readonly transactions: Pick<Transactions, 'reading'>;
+  readonly transactions: Pick<Transactions, 'reading' | 'asking'>;
 };
 
 /** Embeds the facts of all these states, from now on. */

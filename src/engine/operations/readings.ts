@@ -94,9 +94,8 @@ export function movesWithThePast(name: string): boolean {
   return name in whole;
 }
 
-const transactions: ReadingEngine['transactions'] = {
-  reading: () => Promise.reject(new Error('a transaction reads on the serving thread')),
-};
+const refused = (): Promise<never> => Promise.reject(new Error('a transaction reads the present'));
+const transactions: ReadingEngine['transactions'] = { reading: refused, asking: refused };
 
 /** The operations as a reasoning thread does them, over a copy of the past. */
 export const pastReadings: PastReadings = Object.fromEntries(

@@ -35,7 +35,7 @@ export function windowReads(engine: ReadingEngine, newId: () => string): WindowR
             ...read,
             taken: (window: ContextWindow, { context }) => done(window, context),
           })
-        : live.reading(caller, timed, read.here),
+        : live.reading(caller, timed, (context) => read.here(context, context)),
     );
   };
 }
@@ -50,7 +50,9 @@ export function windowForText(
   const read = movableWindow({ input, windowId: newId(), leftOut: null }, async (window) => window);
   const { live } = engine;
   return live.asQuestion<typeof defaultLimits, ContextWindow | JsonText>(caller, limitsOf(input), (timed) =>
-    derives(input) ? rankedAsText(engine, caller, timed, read) : live.reading(caller, timed, read.here),
+    derives(input)
+      ? rankedAsText(engine, caller, timed, read)
+      : live.reading(caller, timed, (context) => read.here(context, context)),
   );
 }
 

@@ -106,6 +106,8 @@ export interface RemoteQuestion {
   readonly generation: number;
   readonly time: number;
   readonly task: RemoteTask;
+  /** The writes of its transaction, over which it reads; see `posted-writes.ts`. null: it is in none. */
+  readonly writes: Uint8Array | null;
   /** Relations whose conclusions become known with the answer, beside those that it asks about itself. */
   readonly goals: readonly string[];
   readonly timeoutMs: number;
