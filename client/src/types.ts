@@ -51,6 +51,7 @@ export type ChangeKind =
   | 'constraint.violated'
   | 'constraint.satisfied'
   | 'declaration.changed'
+  | 'test.changed'
   | 'alias.changed'
   | 'scope.changed'
   | 'memory.evicted'
@@ -260,6 +261,8 @@ export type Change = {
   bindings?: Record<string, string> | undefined;
   /** name/arity of a declaration. */
   predicate?: string | undefined;
+  /** test.changed: the name of the test. */
+  test?: string | undefined;
   /** alias.changed: the entity. */
   entity?: string | undefined;
   /** alias.changed: the name that it got or lost. */
@@ -801,6 +804,18 @@ export type DeclarationOutcome = {
   generation: number;
 };
 
+export type DeleteTestsInput = {
+  name?: string | null | undefined;
+  /** Instead of name: several. */
+  names?: string[] | null | undefined;
+  /** Store nothing, and answer what would be. Default: false. */
+  dryRun?: boolean | null | undefined;
+};
+
+export type DeleteTestsQuery = {
+  name?: string | null | undefined;
+};
+
 export type DeletedDatabase = {
   name: string;
   status: 'deleted';
@@ -1123,7 +1138,7 @@ export type ExportQuery = {
   /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
   asKnown?: string | undefined;
   predicate?: string | null | undefined;
-  /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
+  /** Export rules, constraints and tests too; absent: true in ndjson and datalog, the formats that can express them. */
   rules?: 'true' | 'false' | null | undefined;
   /** NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back. */
   ended?: 'true' | 'false' | null | undefined;
@@ -1438,9 +1453,9 @@ export type GenerationEntry = {
     rule: string;
     change: 'added' | 'removed' | 'changed';
   }[];
-  /** Of declarations, constraints and aliases. */
+  /** Of declarations, constraints, tests and aliases. */
   declarations: {
-    kind: 'declaration' | 'constraint' | 'alias';
+    kind: 'declaration' | 'constraint' | 'test' | 'alias';
     name: string;
     change: 'added' | 'removed' | 'changed';
   }[];
@@ -1660,6 +1675,8 @@ export type ImportLine =
       }[];
       /** Constraints that were added or changed; absent: none. */
       constraints?: number | undefined;
+      /** Tests that were read, whether new or known; absent: none. */
+      tests?: number | undefined;
       /** What the import newly asserted violates constraints, and was retracted as by undo. */
       refused?: 'ConstraintViolated' | undefined;
       /** The first 100 of them. */
@@ -1673,7 +1690,7 @@ export type ImportLine =
       dryRun?: true | undefined;
     }
   | {
-      /** Facts, rules and constraints that were read, plus lines that failed. */
+      /** Facts, rules, constraints and tests that were read, plus lines that failed. */
       processed: number;
       asserted: number;
       failed: number;
@@ -2105,6 +2122,8 @@ export type Pending = {
   predicate?: string | undefined;
   /** The constraint, as text. */
   constraint?: string | undefined;
+  /** The names of the tests. */
+  tests?: string[] | undefined;
   /** The entity of the alias. */
   entity?: string | undefined;
   alias?: string | undefined;
@@ -2716,9 +2735,9 @@ export type Reverted = {
     rule: string;
     change: 'added' | 'removed' | 'changed';
   }[];
-  /** Of declarations, constraints and aliases. */
+  /** Of declarations, constraints, tests and aliases. */
   declarations: {
-    kind: 'declaration' | 'constraint' | 'alias';
+    kind: 'declaration' | 'constraint' | 'test' | 'alias';
     name: string;
     change: 'added' | 'removed' | 'changed';
   }[];
@@ -3022,6 +3041,27 @@ export type StorageState = {
   node: NodeStatus | null;
 };
 
+export type StoreTestsInput = {
+  /** Tests as text, `test "name" { … }`: up to 1000, each stored under its name. */
+  text?: string | null | undefined;
+  /** Instead of text: tests of several scopes. */
+  tests?:
+    | {
+        /** The name in the text; it may be left out. */
+        name?: string | null | undefined;
+        /** One test as text. */
+        text: string;
+        /** The scope in which tests suppose facts and ask; absent: facts without scope, and the view of all scopes. */
+        scope?: string | null | undefined;
+      }[]
+    | null
+    | undefined;
+  /** With text: the scope of its tests; absent: none. */
+  scope?: string | null | undefined;
+  /** Store nothing, and answer what would be. Default: false. */
+  dryRun?: boolean | null | undefined;
+};
+
 export type StoredConstraint = {
   id: string;
   text: string;
@@ -3080,6 +3120,27 @@ export type StoredRule = {
   fired: number;
 };
 
+export type StoredTest = {
+  /** Unique within the database. */
+  name: string;
+  text: string;
+  scope: string | null;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** When its text or scope last changed. */
+  updatedAt: number;
+  /** The last run by name over the stored knowledge of this tenant; absent: none since the service started. */
+  lastRun?:
+    | {
+        passed: boolean;
+        /** Epoch milliseconds. */
+        time: number;
+        /** The knowledge over which it ran. */
+        generation: number;
+      }
+    | undefined;
+};
+
 export type SummaryInput = {
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
@@ -3128,6 +3189,37 @@ export type TestBridge = {
   tenant?: string | null | undefined;
   /** The credential for the bridge. */
   key?: string | null | undefined;
+};
+
+export type TestList = {
+  /** Oldest first. */
+  tests: StoredTest[];
+};
+
+export type TestsDeleted = {
+  tests: {
+    /** Unique within the database. */
+    name: string;
+    status: 'retracted';
+  }[];
+  generation: number;
+  dryRun?: true | undefined;
+};
+
+export type TestsQuery = {
+  /** This test only; absent: all. */
+  name?: string | null | undefined;
+};
+
+export type TestsStored = {
+  /** In the order of the request. */
+  tests: {
+    /** Unique within the database. */
+    name: string;
+    status: 'asserted' | 'updated' | 'unchanged';
+  }[];
+  generation: number;
+  dryRun?: true | undefined;
 };
 
 export type ToolCall = {
@@ -3662,6 +3754,34 @@ export interface Operations {
     },
     options?: CallOptions,
   ): Promise<ViolationList>;
+  /** Store tests: `PUT /tests`. */
+  storeTests(fields: StoreTestsInput, options: WriteOptions & InTransaction): Promise<Pending>;
+  /** Store tests: `PUT /tests`. */
+  storeTests(fields: StoreTestsInput, options?: WriteOptions): Promise<TestsStored>;
+  /** The stored tests: `GET /tests`. */
+  listTests(
+    fields?: {
+      /** This test only; absent: all. */
+      name?: string | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<TestList>;
+  /** Delete tests: `DELETE /tests`. */
+  deleteTests(
+    fields:
+      | {
+          name?: string | null | undefined;
+        }
+      | undefined,
+    options: WriteOptions & InTransaction,
+  ): Promise<Pending>;
+  /** Delete tests: `DELETE /tests`. */
+  deleteTests(
+    fields?: {
+      name?: string | null | undefined;
+    },
+    options?: WriteOptions,
+  ): Promise<TestsDeleted>;
   /** Answer a question by inference, optionally with its proof: `POST /ask`. */
   ask(fields: AskInput, options?: CallOptions & Partial<InTransaction>): Promise<Answer>;
   /** Show how a question would be evaluated, without evaluating it: `POST /plan`. */
@@ -3806,7 +3926,7 @@ export interface Operations {
       /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
       asKnown?: string | undefined;
       predicate?: string | null | undefined;
-      /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
+      /** Export rules, constraints and tests too; absent: true in ndjson and datalog, the formats that can express them. */
       rules?: boolean | null | undefined;
       /** NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back. */
       ended?: boolean | null | undefined;

@@ -20,6 +20,7 @@ export const pendingSchema = z.object({
   rule: z.string().optional().describe('The rule'),
   predicate: z.string().optional().describe('The declared predicate, as name/arity'),
   constraint: z.string().optional().describe('The constraint, as text'),
+  tests: z.array(z.string()).optional().describe('The names of the tests'),
   entity: z.string().optional().describe('The entity of the alias'),
   alias: z.string().optional(),
   facts: z.int().optional().describe('Number of facts given'),

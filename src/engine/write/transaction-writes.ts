@@ -20,13 +20,14 @@ import { KnownNames } from '../read/known-names.ts';
 import { renderAtom, renderRule, renderIdentity } from '../language/print.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
 import type { RuleOperation, ShapeOperation } from '../state/operation.ts';
-import { constraintsAfter, declarationsAfter } from '../state/apply-shape.ts';
+import { constraintsAfter, declarationsAfter, testsAfter } from '../state/apply-shape.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { refuseMisfits } from '../commit/prepare-shape.ts';
 import { checkDeclared } from './declarations.ts';
 import { additionOf, constraintChanges, constraintToStore, refuseTwin } from './constraints.ts';
 import { requireConstraint } from '../read/violations.ts';
+import { checkTests, type TestChanges } from './stored-tests.ts';
 import type { ConstraintStore } from '../store/constraint-store.ts';
 import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
 import type { AliasInput } from '../contract/entities.ts';
@@ -141,6 +142,17 @@ export const pendingWrites = {
             ? operation
             : null;
       return { status: 'pending', ...(named === null ? {} : { predicate: `${named.name}/${named.arity}` }) };
+    },
+
+  changeTests:
+    ({ operations, dryRun }: TestChanges): Write =>
+    async (writing) => {
+      const { context, writes } = writing;
+      checkTests(testsAfter(context.database, writes.shape), operations);
+      const tests = operations.map((each) => (each.kind === 'putTest' ? each.test.name : each.name));
+      if (dryRun) return { status: 'pending', tests, dryRun };
+      await writing.put(operations);
+      return { status: 'pending', tests };
     },
 
   addAlias:

@@ -14,6 +14,7 @@ import {
 import type { FactInput, RetractInput } from '../contract/facts.ts';
 import type { AliasInput } from '../contract/entities.ts';
 import { AliasStore } from '../store/alias-store.ts';
+import type { TestChanges } from './stored-tests.ts';
 import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
 import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from '../contract/transactions.ts';
@@ -151,6 +152,7 @@ export class Transactions {
       updateConstraint: (id: string, constraint: ConstraintUpdate) =>
         write(pendingWrites.updateConstraint(id, constraint)),
       deleteConstraint: (id: string) => write(pendingWrites.deleteConstraint(id)),
+      changeTests: (changes: TestChanges) => write(pendingWrites.changeTests(changes)),
     };
   }
 
@@ -271,13 +273,13 @@ export class Transactions {
 
   #committed(caller: Caller): CommittedState {
     const { live } = this.#writer;
-    const { name, rules, declarations, constraints } = live.database(caller);
+    const { name, rules, declarations, constraints, tests } = live.database(caller);
     const ruleChangedAt: CommittedState['ruleChangedAt'] = (rule) => this.#open.ruleChangedAt(name, rule);
     const shapeChangedAt: CommittedState['shapeChangedAt'] = (operation) =>
       this.#open.shapeChangedAt(name, caller.tenant, operation);
     const facts = live.storeOf(caller);
     const aliases = live.database(caller).tenants.get(caller.tenant)?.aliases ?? new AliasStore();
-    return { name, rules, declarations, constraints, aliases, facts, ruleChangedAt, shapeChangedAt };
+    return { name, rules, declarations, constraints, tests, aliases, facts, ruleChangedAt, shapeChangedAt };
   }
 
   /** The answer of a commit without changing anything; the transaction stays open. */
@@ -527,4 +529,6 @@ export interface TransactionWrites {
   addConstraint(constraint: ConstraintInput): Promise<Pending>;
   updateConstraint(id: string, constraint: ConstraintUpdate): Promise<Pending>;
   deleteConstraint(id: string): Promise<Pending>;
+  /** Stores or deletes tests; a dry run checks it alone. */
+  changeTests(changes: TestChanges): Promise<Pending>;
 }

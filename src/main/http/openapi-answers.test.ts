@@ -473,6 +473,7 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
   ],
   'it is answered before a second request with its key can come': ['beginTransaction Conflict'],
   'it takes a full memory': ['assertRule QuotaExceeded'],
+  'it takes more tests than a request has room for, as in stored-tests.test.ts': ['storeTests QuotaExceeded'],
   'it takes more rules than are planned within a millisecond': ['plan InferenceLimitExceeded'],
   'rebuilding the past takes longer than a test may': ['historyDiff InferenceLimitExceeded'],
   'it takes more facts than are read within ten seconds': [

@@ -319,8 +319,10 @@ function membersOf(codes: readonly ProblemCode[]): JsonSchema {
 const quotaMembers: Readonly<Record<string, JsonSchema>> = {
   quota: {
     type: 'string',
-    enum: [...quotaNames, 'memory'],
-    description: 'Of QuotaExceeded: the quota; memory: the limit of the process, MEMORY_LIMIT_BYTES',
+    enum: [...quotaNames, 'memory', 'tests', 'testCharacters'],
+    description:
+      'Of QuotaExceeded: the quota; memory: the limit of the process, MEMORY_LIMIT_BYTES; tests and testCharacters: what a ' +
+      'database keeps at most',
   },
   of: {
     type: 'string',

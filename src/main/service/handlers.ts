@@ -12,6 +12,7 @@ import type { authenticationOperations } from '../../engine/contract/operations/
 import type { databaseOperations } from '../../engine/contract/operations/databases.ts';
 import type { entityOperations } from '../../engine/contract/operations/entities.ts';
 import type { historyOperations } from '../../engine/contract/operations/history.ts';
+import type { testOperations } from '../../engine/contract/operations/tests.ts';
 import type { replicationOperations } from '../../engine/contract/operations/replication.ts';
 import type { serviceOperations } from '../../engine/contract/operations/service.ts';
 import { type ReplicationStatus, replicationType } from '../../engine/contract/replication.ts';
@@ -26,9 +27,12 @@ import {
   asRolledBack,
   type Caller,
   declarationToStore,
+  deleting,
   type Engine,
   EngineError,
   JsonText,
+  namesToDelete,
+  storing,
   type TransactionWrites,
 } from '../../engine/index.ts';
 import { type CheckedInput, type Handlers, requireRuleChange } from '../base/dispatch.ts';
@@ -79,6 +83,24 @@ function shapeHandlers(
     withdrawPredicate: (caller, { params }) =>
       within(caller)?.shape({ kind: 'withdraw', ...params }) ?? service.engine.withdraw(caller, params),
     listViolations: (caller, { query }) => service.engine.violations(caller, query),
+  };
+}
+
+function testHandlers(
+  service: ServiceState,
+  within: (caller: Caller) => TransactionWrites | null,
+): Pick<Handlers, keyof typeof testOperations> {
+  return {
+    storeTests: (caller, { body }) =>
+      within(caller)?.changeTests(storing(body)) ?? service.engine.storeTests(caller, body),
+    listTests: (caller, { query }) => service.engine.listTests(caller, query),
+    deleteTests: (caller, { query, body }) => {
+      const names = namesToDelete(query.name, body);
+      return (
+        within(caller)?.changeTests(deleting(names, body.dryRun)) ??
+        service.engine.deleteTests(caller, { names, dryRun: body.dryRun })
+      );
+    },
   };
 }
 
@@ -156,6 +178,7 @@ function handlersOf(service: ServiceState): Handlers {
     deleteRule: (caller, { params }) =>
       within(caller)?.forgetRule(params.id) ?? service.engine.forgetRule(caller, params.id),
     ...constraintHandlers(service, within),
+    ...testHandlers(service, within),
     ...questionHandlers(service),
     beginTransaction: (caller) => service.engine.begin(caller),
     commitTransaction: (caller, { params, body }) =>

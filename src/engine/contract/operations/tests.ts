@@ -1,0 +1,77 @@
+/** Tests kept in the service: what must come out of the knowledge. */
+import {
+  deleteTestsInputSchema,
+  deleteTestsQuerySchema,
+  storeTestsInputSchema,
+  testListSchema,
+  testsDeletedSchema,
+  testsQuerySchema,
+  testsStoredSchema,
+} from '../stored-tests.ts';
+import type { OperationSpec } from '../operation-spec.ts';
+
+const read = { tag: 'tests', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
+const write = { tag: 'tests', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
+
+/** The test of the examples. */
+const test = {
+  name: 'a grandparent',
+  text: 'test "a grandparent" {\n  given parent(zoe, yan), parent(yan, xia).\n  expect grandparent(zoe, ?z) = xia.\n}',
+  scope: null,
+  createdAt: 1782900000500,
+  updatedAt: 1782900000500,
+};
+
+export const testOperations = {
+  storeTests: {
+    ...write,
+    method: 'PUT',
+    path: '/tests',
+    summary: 'Store tests',
+    description:
+      'Tests belong to the database, as rules do, and each has a name of its own: one with the name of a stored test ' +
+      'replaces it. All are stored or none. A syntax error is 400 with line and column. A database has at most 10,000 ' +
+      'tests, with at most 10,000,000 characters: more is 507 `QuotaExceeded`.',
+    transaction: 'write',
+    changesRules: true,
+    dryRun: 'body',
+    body: storeTestsInputSchema,
+    output: testsStoredSchema,
+    problems: ['StorageUnavailable', 'QuotaExceeded'],
+    example: {
+      body: { text: test.text },
+      answer: { tests: [{ name: test.name, status: 'asserted' }], generation: 5 },
+    },
+  },
+  listTests: {
+    ...read,
+    method: 'GET',
+    path: '/tests',
+    summary: 'The stored tests',
+    description: 'Oldest first. An unknown `name` is 404 `NotFound`.',
+    query: testsQuerySchema,
+    output: testListSchema,
+    problems: ['NotFound'],
+    example: { query: { name: test.name }, answer: { tests: [test] } },
+  },
+  deleteTests: {
+    ...write,
+    method: 'DELETE',
+    path: '/tests',
+    summary: 'Delete tests',
+    description:
+      'By `?name=`, or by `name` or `names` in the body. If one of them is unknown it is 404 `NotFound`, and none is ' +
+      'deleted.',
+    transaction: 'write',
+    changesRules: true,
+    dryRun: 'body',
+    query: deleteTestsQuerySchema,
+    body: deleteTestsInputSchema,
+    output: testsDeletedSchema,
+    problems: ['NotFound', 'StorageUnavailable'],
+    example: {
+      query: { name: test.name },
+      answer: { tests: [{ name: test.name, status: 'retracted' }], generation: 28 },
+    },
+  },
+} as const satisfies Record<string, OperationSpec>;
