@@ -71,9 +71,16 @@ export {
   parseRule,
   programSteps,
   refuseLongConstant,
-  type ConstraintStatement,
-  type Statement,
 } from './language/parse.ts';
+export type { ConstraintStatement, Statement } from './language/parser.ts';
+export {
+  formatKnowledgeText,
+  type KnowledgeItem,
+  type KnowledgeText,
+  knowledgeTextSteps,
+  parseKnowledgeText,
+} from './language/knowledge-text.ts';
+export { answerVariables, type Expectation, type KnowledgeTest } from './language/test-text.ts';
 export { isDeclarationLine, parseDeclaration, renderDeclaration } from './language/declaration-text.ts';
 export { renderAtom, renderConstraint, renderRule } from './language/print.ts';
 export { StartupError } from './log/startup-error.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseProgram, parseRule } from '../../engine/language/parse.ts';
-import { formatText, ruleForEditor, textFoldsOf } from './format-text.ts';
+import { layOutRule } from '../../engine/language/layout.ts';
+import { formatText, textFoldsOf } from './format-text.ts';
 import { type Knowledge, storedFactsText, storedRulesText } from './knowledge.ts';
 
 describe('a rule in the editor', () => {
@@ -8,7 +9,7 @@ describe('a rule in the editor', () => {
     const text =
       'related(?x, ?y) :- ancestor(?common_one, ?x), ancestor(?common_one, ?y), "a :- b" != ?x, ?x != ?y, not banned(?x)';
     const rule = parseRule(text);
-    const shown = ruleForEditor(rule);
+    const shown = layOutRule(rule);
     expect(shown.split('\n')).toHaveLength(6);
     expect(parseRule(shown)).toEqual(rule);
   });
@@ -17,7 +18,7 @@ describe('a rule in the editor', () => {
     const rule = parseRule(
       'p("x :- y") :- q(?long_variable_name), r(?long_variable_name), s(?long_variable_name), t(a)',
     );
-    expect(parseRule(ruleForEditor(rule))).toEqual(rule);
+    expect(parseRule(layOutRule(rule))).toEqual(rule);
   });
 });
 

@@ -1,25 +1,12 @@
 /**
- * The formatter of our language, for the editor's Format and for stored rules.
+ * The formatter of our language, for the editor's Format, and what can be folded.
  *
- * Statements that cannot be parsed or contain comments stay as written, as does text between statements except
- * trailing white space and repeated blank lines. Formatting preserves the meaning.
+ * Files are laid out as everywhere (`language/knowledge-text.ts`); a question with a comment stays as written.
  */
-import type { Literal, Rule } from '../../engine/contract/language.ts';
-import { parseConstraint } from '../../engine/language/parse.ts';
-import { renderAtom, renderConstraint, renderLiteral, renderRule } from '../../engine/language/print.ts';
+import { formatKnowledgeText } from '../../engine/language/knowledge-text.ts';
+import { layOutQuestion } from '../../engine/language/layout.ts';
 import { lexLine } from './lexer.ts';
-import { applyTextEdits, type ReadStatement, parseEditorText, type TextMode } from './read-text.ts';
-
-/** Longer rules are broken over lines. */
-const lineLength = 72;
-
-/** Returns a rule formatted for the editor, with its full stop. */
-export function ruleForEditor(rule: Rule): string {
-  const text = `${renderRule(rule)}.`;
-  if (text.length <= lineLength || rule.body.length < 2) return text;
-  const body = rule.body.map(renderLiteral).join(',\n  ');
-  return `${renderAtom(rule.head)} :-\n  ${body}.`;
-}
+import { parseEditorText, type TextMode } from './read-text.ts';
 
 function hasComment(text: string): boolean {
   let isOpen = false;
@@ -31,56 +18,12 @@ function hasComment(text: string): boolean {
   return false;
 }
 
-function questionAsText(rule: Rule): string {
-  const literals = rule.body.map(renderLiteral);
-  const text = literals.join(', ');
-  return text.length <= lineLength ? text : literals.join(',\n');
-}
-
-/** Returns a constraint formatted for the editor, with its full stop. */
-export function constraintForEditor(body: readonly Literal[], reason: string | null = null): string {
-  const line = renderConstraint(body);
-  const text =
-    line.length <= lineLength || body.length < 2 ? line : `!- ${body.map(renderLiteral).join(',\n  ')}`;
-  return reason === null ? `${text}.` : `${text} ${JSON.stringify(reason)}.`;
-}
-
-function constraintAsText(text: string): string {
-  const { literals, reason } = parseConstraint(text);
-  return constraintForEditor(literals, reason);
-}
-
-function formatted({ kind, rule, atom }: ReadStatement): string | null {
-  if (kind === 'question') return rule === null ? null : questionAsText(rule);
-  if (rule !== null) return ruleForEditor(rule);
-  return atom === null ? null : `${renderAtom(atom)}.`;
-}
-
 /** Returns the formatted text; the same text if nothing changes. */
 export function formatText(text: string, mode: TextMode): string {
-  const { statements } = parseEditorText(text, mode);
-  if (mode === 'question') {
-    const [only] = statements;
-    if (only === undefined || hasComment(text) || text.trimEnd().endsWith('?')) return text;
-    return formatted(only) ?? text;
-  }
-  const edits = statements.flatMap((statement) => {
-    const { span } = statement;
-    const written = text.slice(span.start, span.end);
-    const wanted = hasComment(written)
-      ? null
-      : statement.kind === 'constraint'
-        ? constraintAsText(written)
-        : formatted(statement);
-    return wanted === null || wanted === written ? [] : [{ ...span, text: wanted }];
-  });
-  return tidied(applyTextEdits(text, edits));
-}
-
-/** Removes trailing white space and repeated blank lines. A quoted argument never spans lines. */
-function tidied(text: string): string {
-  const trimmed = text.replace(/[ \t]+$/gm, '').replace(/\n{3,}/g, '\n\n');
-  return trimmed.replace(/^\n+/, '').replace(/\n+$/, text.endsWith('\n') ? '\n' : '');
+  if (mode !== 'question') return formatKnowledgeText(text);
+  const [only] = parseEditorText(text, mode).statements;
+  if (!only?.rule || hasComment(text) || text.trimEnd().endsWith('?')) return text;
+  return layOutQuestion(only.rule.body);
 }
 
 /** A foldable range. */

@@ -6,7 +6,8 @@
  * positions in the question.
  */
 import type { Atom, Literal, Rule } from '../../engine/contract/language.ts';
-import { type ConstraintStatement, parseProgram, type Statement } from '../../engine/language/parse.ts';
+import { parseProgram } from '../../engine/language/parse.ts';
+import type { ConstraintStatement, Statement } from '../../engine/language/parser.ts';
 import type { LiteralSource, Span } from '../../engine/language/source.ts';
 import { isAggregate, isBuiltin } from '../../engine/language/terms.ts';
 
