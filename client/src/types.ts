@@ -806,14 +806,14 @@ export type DeclarationOutcome = {
 
 export type DeleteTestsInput = {
   name?: string | null | undefined;
-  /** Instead of name: several. */
+  /** Several. */
   names?: string[] | null | undefined;
-  /** Store nothing, and answer what would be. Default: false. */
-  dryRun?: boolean | null | undefined;
 };
 
 export type DeleteTestsQuery = {
   name?: string | null | undefined;
+  /** Default: false. */
+  dryRun?: 'true' | 'false' | null | undefined;
 };
 
 export type DeletedDatabase = {
@@ -3771,6 +3771,8 @@ export interface Operations {
     fields:
       | {
           name?: string | null | undefined;
+          /** Default: false. */
+          dryRun?: boolean | null | undefined;
         }
       | undefined,
     options: WriteOptions & InTransaction,
@@ -3779,6 +3781,8 @@ export interface Operations {
   deleteTests(
     fields?: {
       name?: string | null | undefined;
+      /** Default: false. */
+      dryRun?: boolean | null | undefined;
     },
     options?: WriteOptions,
   ): Promise<TestsDeleted>;

@@ -29,7 +29,7 @@ export { polls, serving } from './base/serving.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
 export { declarationToStore } from './write/declarations.ts';
-export { deleting, namesToDelete, storing } from './write/stored-tests.ts';
+export { namesToDelete } from './write/stored-tests.ts';
 export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-figures.ts';
 export type { TransactionWrites } from './write/transactions.ts';

@@ -3,7 +3,14 @@
  * they run over the knowledge of the caller's tenant.
  */
 import { z } from 'zod';
-import { defaulted, generationSchema, optional, scopeNameSchema, timeSchema } from './fields.ts';
+import {
+  defaulted,
+  generationSchema,
+  optional,
+  queryFlag,
+  scopeNameSchema,
+  timeSchema,
+} from './fields.ts';
 import { maxRuleTextCharacters } from './rules.ts';
 
 /** How many tests a database has at most, and how many characters all their texts. */
@@ -88,13 +95,21 @@ export type StoredTest = z.output<typeof storedTestSchema>;
 export const testListSchema = z.object({ tests: z.array(storedTestSchema).describe('Oldest first') });
 export type TestList = z.output<typeof testListSchema>;
 
-/** DELETE /tests: one by the query string, or some by the body. */
-export const deleteTestsQuerySchema = z.strictObject({ name: optional(testNameSchema) });
+/** DELETE /tests: one by the query string, others by the body. */
+export const deleteTestsQuerySchema = z.strictObject({
+  name: optional(testNameSchema),
+  dryRun: defaulted(queryFlag, false),
+});
 export const deleteTestsInputSchema = z.strictObject({
   name: optional(testNameSchema),
-  names: optional(z.array(testNameSchema).min(1).max(maxTestsInRequest)).describe('Instead of name: several'),
-  dryRun: dryRunSchema,
+  names: optional(z.array(testNameSchema).min(1).max(maxTestsInRequest)).describe('Several'),
 });
+
+/** The tests that a request deletes, however it named them. */
+export interface DeletedTests {
+  readonly names: readonly string[];
+  readonly dryRun: boolean;
+}
 
 export const testsDeletedSchema = z.object({
   tests: z.array(z.object({ name: testNameSchema, status: z.literal('retracted') })),

@@ -61,7 +61,7 @@ import { DeclaredAtWrite } from './declared-at-write.ts';
 import { storedIn, SupposedFacts } from './supposed-facts.ts';
 import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
 import { additionOf, constraintToStore } from './constraints.ts';
-import { checkTests, importedTest, storeTests, storing } from './stored-tests.ts';
+import { checkTests, importedTest, storeTests, testsToStore } from './stored-tests.ts';
 import { type ImportedRule, isTaught, type JudgedBy, SupposedRules } from './supposed-rules.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 
@@ -663,7 +663,8 @@ class SupposedImport implements Import {
 
   async test(input: ImportedTest): Promise<void> {
     await this.#slices.breathe();
-    const { operations } = storing(importedTest(input));
+    const given = await testsToStore(importedTest(input), this.#shape.names, this.#slices);
+    const operations = given.map((test) => ({ kind: 'putTest', test }) as const);
     checkTests(testsAfter(this.#writer.live.database(this.#caller), this.#shapes), operations);
     this.#shapes.push(...operations);
   }

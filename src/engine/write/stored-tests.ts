@@ -1,6 +1,8 @@
 import type { Caller } from '../base/caller.ts';
 import { EngineError, invalid } from '../base/errors.ts';
+import { runInSlices, type Slices } from '../base/slices.ts';
 import {
+  type DeletedTests,
   maxTestCharacters,
   maxTests,
   maxTestsInRequest,
@@ -15,7 +17,8 @@ import type { Writer } from '../session/writer.ts';
 import { testsAfter } from '../state/apply-shape.ts';
 import { type Commit, outcomeAs, type ShapeOperation, type TestToStore } from '../state/operation.ts';
 import type { TestRecord, TestStore } from '../store/test-store.ts';
-import { testTexts } from '../language/test-text.ts';
+import type { ArgumentNames } from '../language/argument-names.ts';
+import { knowledgeTextSteps } from '../language/knowledge-text.ts';
 
 /** Tests kept in the service. Those of one request are stored or deleted together, as a commit is. */
 
@@ -27,7 +30,8 @@ export async function storeTests(
   caller: Caller,
   input: StoreTestsInput,
 ): Promise<TestsStored> {
-  const given = testsToStore(input);
+  const { names } = writer.live.database(caller).declarations;
+  const given = await testsToStore(input, names, writer.slices(caller));
   const shape = given.map((test) => ({ kind: 'putTest', test }) as const);
   if (input.dryRun) {
     const { generation, tests } = stateOf(writer, caller);
@@ -47,7 +51,7 @@ export async function storeTests(
 export async function deleteTests(
   writer: Writer,
   caller: Caller,
-  { names, dryRun }: { readonly names: readonly string[]; readonly dryRun: boolean },
+  { names, dryRun }: DeletedTests,
 ): Promise<TestsDeleted> {
   const shape = deletionsOf(names);
   const retracted = shape.map(({ name }) => ({ name, status: 'retracted' as const }));
@@ -61,19 +65,27 @@ export async function deleteTests(
   return { tests: retracted, generation: outcomeAs(outcome, 'committed').generation };
 }
 
-/** The tests of the request. Throws ValidationException with line and column if a text is no test. */
-function testsToStore({ text, tests, scope }: StoreTestsInput): TestToStore[] {
+/**
+ * The tests of the request. Throws ValidationException with line and column if a text is no test. `names`: of the declared
+ * arguments.
+ */
+export async function testsToStore(
+  { text, tests, scope }: StoreTestsInput,
+  names: ArgumentNames,
+  slices: Pick<Slices, 'breathe'>,
+): Promise<TestToStore[]> {
   const found: TestToStore[] = [];
   if (text !== null) {
-    for (const each of testTexts(text, 'text')) found.push({ ...each, scope });
+    for (const each of await testsIn(text, 'text', names, slices)) found.push({ ...each, scope });
     if (found.length === 0) throw invalid('text', 'there is no test in it: write test "name" { … }');
   }
   for (const [at, each] of (tests ?? []).entries()) {
-    const [first, ...more] = testTexts(each.text, `tests.${at}.text`);
+    const path = `tests.${at}`;
+    const [first, ...more] = await testsIn(each.text, `${path}.text`, names, slices);
     if (first === undefined || more.length > 0)
-      throw invalid(`tests.${at}.text`, 'give the text of one test, test "name" { … }');
+      throw invalid(`${path}.text`, 'give the text of one test, test "name" { … }');
     if (each.name !== null && each.name !== first.name)
-      throw invalid(`tests.${at}.name`, `the text names the test ${JSON.stringify(first.name)}`);
+      throw invalid(`${path}.name`, `the text names the test ${JSON.stringify(first.name)}`);
     found.push({ ...first, scope: each.scope });
   }
   if (found.length > maxTestsInRequest)
@@ -82,46 +94,54 @@ function testsToStore({ text, tests, scope }: StoreTestsInput): TestToStore[] {
   return found;
 }
 
-type TestOperation = Extract<ShapeOperation, { kind: 'putTest' | 'deleteTest' }>;
-
-/** Changes of tests as part of a transaction. */
-export interface TestChanges {
-  readonly operations: readonly TestOperation[];
-  readonly dryRun: boolean;
+/** Each test in the text, as written. */
+async function testsIn(
+  text: string,
+  path: string,
+  names: ArgumentNames,
+  slices: Pick<Slices, 'breathe'>,
+): Promise<{ name: string; text: string }[]> {
+  const steps = knowledgeTextSteps(text, { tests: true, names, maxErrors: maxErrorsOfText });
+  const { items, errors, lines } = await runInSlices(steps, () => slices.breathe());
+  const found: { name: string; text: string }[] = [];
+  const problems = errors.map(({ message, range }) => ({ message, range }));
+  for (const item of items) {
+    const { start, end } = item.span;
+    if (item.kind === 'test') found.push({ name: item.name, text: text.slice(start, end) });
+    else problems.push({ message: 'only tests can stand here', range: lines.range(item.span) });
+  }
+  const [first] = problems;
+  if (first === undefined) return found;
+  const { startLine: line, startColumn: column } = first.range;
+  const said = problems.map(({ message, range }) => ({
+    path,
+    message: `line ${range.startLine}, column ${range.startColumn}: ${message}`,
+  }));
+  const more = said.length > 1 ? ` (and ${said.length - 1} more)` : '';
+  const detail = `${path}: ${said[0]?.message ?? ''}${more}`;
+  throw new EngineError('ValidationException', detail, { errors: said, line, column });
 }
 
-/** What `PUT /tests` changes. Throws ValidationException if a text is no test. */
-export function storing(input: StoreTestsInput): TestChanges {
-  const operations = testsToStore(input).map((test) => ({ kind: 'putTest', test }) as const);
-  return { operations, dryRun: input.dryRun };
-}
+const maxErrorsOfText = 100;
+
 
 /** The input that stores one test of an import. */
 export function importedTest({ test, scope }: ImportedTest): StoreTestsInput {
   return { text: null, tests: [{ name: null, text: test, scope }], scope: null, dryRun: false };
 }
 
-/** What `DELETE /tests` changes. */
-export function deleting(names: readonly string[], dryRun: boolean): TestChanges {
-  return { operations: deletionsOf(names), dryRun };
-}
-
-/** The names that a request gives in its query string or its body. Throws ValidationException if it gives none, or in two ways. */
+/** The names that a request gives in its query string and its body. Throws ValidationException if it gives none. */
 export function namesToDelete(
   asked: string | null,
   { name, names }: { readonly name: string | null; readonly names: readonly string[] | null },
 ): readonly string[] {
-  const ways = [asked === null ? null : [asked], name === null ? null : [name], names].filter(
-    (way) => way !== null,
-  );
-  const [given] = ways;
-  if (given === undefined || ways.length > 1)
-    throw invalid('name', 'name the tests once: by ?name=, or by name or names in the body');
+  const given = [asked, name, ...(names ?? [])].filter((each) => each !== null);
+  if (given.length === 0) throw invalid('name', 'name tests: by ?name=, or by name or names in the body');
   return given;
 }
 
 /** The operations that delete the tests of these names. */
-function deletionsOf(names: readonly string[]): Extract<ShapeOperation, { kind: 'deleteTest' }>[] {
+export function deletionsOf(names: readonly string[]): Extract<ShapeOperation, { kind: 'deleteTest' }>[] {
   return Array.from(new Set(names), (name) => ({ kind: 'deleteTest', name }));
 }
 

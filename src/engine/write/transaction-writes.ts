@@ -27,7 +27,8 @@ import { refuseMisfits } from '../commit/prepare-shape.ts';
 import { checkDeclared } from './declarations.ts';
 import { additionOf, constraintChanges, constraintToStore, refuseTwin } from './constraints.ts';
 import { requireConstraint } from '../read/violations.ts';
-import { checkTests, type TestChanges } from './stored-tests.ts';
+import { checkTests, deletionsOf, testsToStore } from './stored-tests.ts';
+import type { DeletedTests, StoreTestsInput } from '../contract/stored-tests.ts';
 import type { ConstraintStore } from '../store/constraint-store.ts';
 import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
 import type { AliasInput } from '../contract/entities.ts';
@@ -144,16 +145,22 @@ export const pendingWrites = {
       return { status: 'pending', ...(named === null ? {} : { predicate: `${named.name}/${named.arity}` }) };
     },
 
-  changeTests:
-    ({ operations, dryRun }: TestChanges): Write =>
+  storeTests:
+    (input: StoreTestsInput): Write =>
     async (writing) => {
-      const { context, writes } = writing;
-      checkTests(testsAfter(context.database, writes.shape), operations);
-      const tests = operations.map((each) => (each.kind === 'putTest' ? each.test.name : each.name));
-      if (dryRun) return { status: 'pending', tests, dryRun };
-      await writing.put(operations);
-      return { status: 'pending', tests };
+      const { names } = declarationsOf(writing);
+      const given = await testsToStore(input, names, writing.context.pacer);
+      return changeTests(
+        writing,
+        given.map((test) => ({ kind: 'putTest', test })),
+        input.dryRun,
+      );
     },
+
+  deleteTests:
+    ({ names, dryRun }: DeletedTests): Write =>
+    (writing) =>
+      changeTests(writing, deletionsOf(names), dryRun),
 
   addAlias:
     (input: AliasInput): Write =>
@@ -213,6 +220,20 @@ export const pendingWrites = {
       return { status: 'pending', constraint: text };
     },
 };
+
+/** Changes tests; a dry run only checks it. */
+async function changeTests(
+  writing: Writing,
+  operations: readonly Extract<ShapeOperation, { kind: 'putTest' | 'deleteTest' }>[],
+  dryRun: boolean,
+): Promise<Pending> {
+  const { context, writes } = writing;
+  checkTests(testsAfter(context.database, writes.shape), operations);
+  const tests = operations.map((each) => (each.kind === 'putTest' ? each.test.name : each.name));
+  if (dryRun) return { status: 'pending', tests, dryRun };
+  await writing.put(operations);
+  return { status: 'pending', tests };
+}
 
 /** Constraints are tried alone: a transaction by a dry run of its commit. */
 function refuseDryRun({ dryRun }: { readonly dryRun: boolean }): void {

@@ -14,7 +14,7 @@ import {
 import type { FactInput, RetractInput } from '../contract/facts.ts';
 import type { AliasInput } from '../contract/entities.ts';
 import { AliasStore } from '../store/alias-store.ts';
-import type { TestChanges } from './stored-tests.ts';
+import type { DeletedTests, StoreTestsInput } from '../contract/stored-tests.ts';
 import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
 import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from '../contract/transactions.ts';
@@ -152,7 +152,8 @@ export class Transactions {
       updateConstraint: (id: string, constraint: ConstraintUpdate) =>
         write(pendingWrites.updateConstraint(id, constraint)),
       deleteConstraint: (id: string) => write(pendingWrites.deleteConstraint(id)),
-      changeTests: (changes: TestChanges) => write(pendingWrites.changeTests(changes)),
+      storeTests: (input: StoreTestsInput) => write(pendingWrites.storeTests(input)),
+      deleteTests: (input: DeletedTests) => write(pendingWrites.deleteTests(input)),
     };
   }
 
@@ -529,6 +530,6 @@ export interface TransactionWrites {
   addConstraint(constraint: ConstraintInput): Promise<Pending>;
   updateConstraint(id: string, constraint: ConstraintUpdate): Promise<Pending>;
   deleteConstraint(id: string): Promise<Pending>;
-  /** Stores or deletes tests; a dry run checks it alone. */
-  changeTests(changes: TestChanges): Promise<Pending>;
+  storeTests(input: StoreTestsInput): Promise<Pending>;
+  deleteTests(input: DeletedTests): Promise<Pending>;
 }

@@ -27,12 +27,10 @@ import {
   asRolledBack,
   type Caller,
   declarationToStore,
-  deleting,
   type Engine,
   EngineError,
   JsonText,
   namesToDelete,
-  storing,
   type TransactionWrites,
 } from '../../engine/index.ts';
 import { type CheckedInput, type Handlers, requireRuleChange } from '../base/dispatch.ts';
@@ -92,14 +90,11 @@ function testHandlers(
 ): Pick<Handlers, keyof typeof testOperations> {
   return {
     storeTests: (caller, { body }) =>
-      within(caller)?.changeTests(storing(body)) ?? service.engine.storeTests(caller, body),
+      within(caller)?.storeTests(body) ?? service.engine.storeTests(caller, body),
     listTests: (caller, { query }) => service.engine.listTests(caller, query),
     deleteTests: (caller, { query, body }) => {
-      const names = namesToDelete(query.name, body);
-      return (
-        within(caller)?.changeTests(deleting(names, body.dryRun)) ??
-        service.engine.deleteTests(caller, { names, dryRun: body.dryRun })
-      );
+      const deleted = { names: namesToDelete(query.name, body), dryRun: query.dryRun };
+      return within(caller)?.deleteTests(deleted) ?? service.engine.deleteTests(caller, deleted);
     },
   };
 }

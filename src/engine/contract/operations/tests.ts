@@ -60,18 +60,25 @@ export const testOperations = {
     path: '/tests',
     summary: 'Delete tests',
     description:
-      'By `?name=`, or by `name` or `names` in the body. If one of them is unknown it is 404 `NotFound`, and none is ' +
-      'deleted.',
+      'Those of `?name=`, and of `name` and `names` in the body. If one of them is unknown it is 404 `NotFound`, and none ' +
+      'is deleted.',
     transaction: 'write',
     changesRules: true,
-    dryRun: 'body',
+    dryRun: 'query',
     query: deleteTestsQuerySchema,
     body: deleteTestsInputSchema,
     output: testsDeletedSchema,
     problems: ['NotFound', 'StorageUnavailable'],
     example: {
       query: { name: test.name },
-      answer: { tests: [{ name: test.name, status: 'retracted' }], generation: 28 },
+      body: { names: ['no grandparent'] },
+      answer: {
+        tests: [
+          { name: test.name, status: 'retracted' },
+          { name: 'no grandparent', status: 'retracted' },
+        ],
+        generation: 28,
+      },
     },
   },
 } as const satisfies Record<string, OperationSpec>;
