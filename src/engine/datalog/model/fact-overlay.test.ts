@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { FactStore, type FactPattern, type FactToStore } from '../../store/fact-store.ts';
 import { FactOverlay } from './fact-overlay.ts';
 import { isAdded, matching, type Reader } from './reader.ts';
-import { Prng } from '../../testing/prng.ts';
 
 /** Facts hidden and added over a pinned reader, compared with the effect of real writes. */
 
@@ -172,46 +171,4 @@ test('ignores writes after the reader was pinned: the version of its generation 
   const again = new FactOverlay(base);
   expect(again.retractById(id)).toEqual({ relation: first.relation, row: first.row });
   expect(seen(base, again, pattern('p', ['?x']))).toEqual([]);
-});
-
-test('takes tentative changes back, whatever they were made over', () => {
-  const prng = new Prng(7);
-  const randomFact = (): FactToStore =>
-    fact('p', [prng.pick(['a', 'b', 'c'])], {
-      truthVal: prng.chance(0.8),
-      scope: prng.pick([null, 's']),
-      ...(prng.chance(0.3) ? { validUntil: prng.pick(['never', 50, -50] as const) } : {}),
-      ...(prng.chance(0.3) ? { metadata: { source: prng.pick(['x', 'y']) } } : {}),
-    });
-  for (let round = 0; round < 300; round++) {
-    const facts = new FactStore(0);
-    for (let count = prng.below(6); count > 0; count--) facts.store(randomFact(), 1, 0);
-    const base = pinned(facts, 1);
-    const overlay = new FactOverlay(base);
-    const change = (): void => {
-      if (prng.chance(0.6)) overlay.store(randomFact());
-      else {
-        const { args, scope } = randomFact();
-        const where = scope === null ? everywhere : ({ kind: 'scope', scope } as const);
-        const wanted = pattern('p', prng.chance(0.3) ? ['?x'] : args, { scope: where });
-        expect([...overlay.retract(wanted)].length).toBeGreaterThanOrEqual(0);
-      }
-    };
-    const told = (): string[] =>
-      [...matching({ ...base, overlay }, pattern('p', ['?x']))]
-        .map((found) => {
-          const of = isAdded({ ...base, overlay }, found) ? overlay.added.facts : facts;
-          const id = of === facts ? facts.idOf(found) : overlay.idOf(found);
-          return JSON.stringify([of.identityOf(found), of.versionAt(found), id]);
-        })
-        .sort();
-    for (let count = prng.below(4); count > 0; count--) change();
-    const before = told();
-    for (let turn = 0; turn < 2; turn++) {
-      const takeBack = overlay.tentatively();
-      for (let count = prng.below(6); count > 0; count--) change();
-      takeBack();
-      expect(told()).toEqual(before);
-    }
-  }
 });

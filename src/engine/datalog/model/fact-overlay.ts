@@ -1,4 +1,4 @@
-import { assert, present } from '../../base/assert.ts';
+import { assert } from '../../base/assert.ts';
 import type { ConstantIds, EncodedTexts } from '../../store/dictionary.ts';
 import {
   type Bounds,
@@ -29,8 +29,6 @@ export class FactOverlay implements Overlay {
   readonly #base: Reader;
   /** By the number of an added fact: the id of the stored fact of which it is a version. */
   readonly #ids = new Map<number, string>();
-  /** What takes back each change since `tentatively`, in order; null: none is to be taken back. */
-  #takingBack: (() => void)[] | null = null;
 
   /** Successive overlays that share `constants` give equal texts equal ids. */
   constructor(base: Reader, constants?: Constants) {
@@ -45,32 +43,14 @@ export class FactOverlay implements Overlay {
   /** Stores the fact: a new fact, or a new version of a stored one. */
   store(fact: FactToStore): void {
     const { facts, generation, time } = this.added;
-    const before = this.#addedVersion(fact);
-    const stored = before === null ? this.#storedVersion(fact) : null;
+    const stored = this.#addedVersion(fact) === null ? this.#storedVersion(fact) : null;
     if (stored === null) {
-      const restore = before === null ? null : this.#restoring(before);
-      const { relation, row } = facts.store(fact, generation, time);
-      if (row !== before?.row) this.#noteAdded({ relation, row }, restore);
+      facts.store(fact, generation, time);
       return;
     }
     this.#hide(stored);
     const { relation, row } = facts.store(completed(fact, stored), generation, time);
     this.#ids.set(relation.number[row] as number, this.#base.facts.idOf(stored));
-    this.#noteAdded({ relation, row }, null);
-  }
-
-  /**
-   * From now on changes can be taken back, which the result does: all since the call. One call at a time. Nothing may read
-   * while changes are made or taken back.
-   */
-  tentatively(): () => void {
-    assert(this.#takingBack === null, 'earlier changes are taken back, or stay');
-    const steps: (() => void)[] = [];
-    this.#takingBack = steps;
-    return () => {
-      this.#takingBack = null;
-      for (const step of steps.toReversed()) step();
-    };
   }
 
   /** Retracts whatever matches and counts as stored. Yields each retracted row, stored or added. */
@@ -78,7 +58,7 @@ export class FactOverlay implements Overlay {
     const { facts, generation, time } = this.#base;
     for (const fact of facts.match(pattern, generation, time, true)) if (this.#hide(fact)) yield fact;
     for (const fact of this.added.facts.match(pattern, generation, time, true)) {
-      this.#retractAdded(fact);
+      this.added.facts.retract(fact, generation);
       yield fact;
     }
   }
@@ -90,14 +70,14 @@ export class FactOverlay implements Overlay {
 
   /** Retracts the fact with this id, in whatever version. null if it is not stored, or no longer. */
   retractById(id: string): FactRow | null {
-    const { facts } = this.#base;
+    const { facts, generation } = this.#base;
     const known = facts.byId(id);
     if (known === null) return null;
     const identity = facts.identityOf(known);
     const added = this.#addedVersion(identity);
     if (added !== null) {
       if (this.idOf(added) !== id) return null;
-      this.#retractAdded(added);
+      this.added.facts.retract(added, generation);
       return added;
     }
     const stored = this.#storedVersion(identity);
@@ -152,40 +132,7 @@ export class FactOverlay implements Overlay {
     if (rows === undefined) this.hidden.set(relation, (rows = new Set()));
     if (rows.has(row)) return false;
     rows.add(row);
-    this.#takingBack?.push(() => void this.hidden.get(relation)?.delete(row));
     return true;
-  }
-
-  #retractAdded(fact: FactRow): void {
-    const restore = this.#restoring(fact);
-    if (restore !== null) this.#takingBack?.push(restore);
-    this.added.facts.retract(fact, this.added.generation);
-  }
-
-  /** `restore`: brings back the version in whose place the row was added; null: there is none. */
-  #noteAdded(fact: FactRow, restore: (() => void) | null): void {
-    if (this.#takingBack === null) return;
-    const { facts, generation } = this.added;
-    const { predicate, args, truthVal, scope } = facts.identityOf(fact);
-    this.#takingBack.push(() => {
-      // If a later change retracted it, taking that back has put it into another row.
-      const isThere = fact.relation.isAlive(fact.row);
-      const version = isThere ? fact : facts.find(predicate, args, truthVal, scope);
-      facts.retract(present(version, 'an added fact has a version'), generation);
-      restore?.();
-    });
-  }
-
-  /** What adds the version again once it is gone; null: nothing is to be taken back. */
-  #restoring(version: FactRow): (() => void) | null {
-    if (this.#takingBack === null) return null;
-    const { facts, generation, time } = this.added;
-    const fact = completed(facts.identityOf(version), version);
-    const id = this.idOf(version);
-    return () => {
-      const { relation, row } = facts.store(fact, generation, time);
-      if (id !== null) this.#ids.set(relation.number[row] as number, id);
-    };
   }
 }
 
