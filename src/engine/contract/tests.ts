@@ -66,6 +66,7 @@ const testOutcomeSchema = z.object({
   passed: z.boolean(),
   elapsedMs: z.number(),
   failures: z.array(testFailureSchema),
+  hints: hintsSchema.describe('What could not fail, since nothing has the predicate; absent: nothing of it'),
 });
 export type TestOutcome = z.output<typeof testOutcomeSchema>;
 
@@ -84,6 +85,9 @@ const coverageSchema = z.object({
   rulesExercised: z.int(),
   literals: z.int().describe('Literals in their bodies'),
   literalsExercised: z.int(),
+  complete: z
+    .boolean()
+    .describe('false: a limit was exceeded, or a goal has more answers than are proved: lower bounds'),
   uncovered: z.array(uncoveredRuleSchema).describe('Oldest first'),
 });
 export type TestCoverage = z.output<typeof coverageSchema>;

@@ -55,16 +55,19 @@ interface ExpectedGoal {
   readonly body: readonly LiteralSource[];
 }
 
+/** `name`: of a constraint, its text in quotation marks, or the predicate of a key or of a shape. */
+interface ExpectedViolation {
+  readonly name: string;
+  readonly nameSpan: Span;
+}
+
 /** What a test expects. `text`: as written, without `expect` and the full stop; `span` includes both. */
 export type Expectation = { readonly text: string; readonly span: Span } & (
-  | ({ readonly kind: 'answer' | 'noAnswer' } & ExpectedGoal)
+  | ({ readonly kind: 'answer' } & ExpectedGoal)
+  | ({ readonly kind: 'noAnswer' } & ExpectedGoal)
   | ({ readonly kind: 'answers'; readonly answers: readonly ExpectedAnswer[] } & ExpectedGoal)
-  /** `name`: of a constraint, its text in quotation marks, or the predicate of a key or of a shape. */
-  | {
-      readonly kind: 'violation' | 'noViolation';
-      readonly name: string;
-      readonly nameSpan: Span;
-    }
+  | ({ readonly kind: 'violation' } & ExpectedViolation)
+  | ({ readonly kind: 'noViolation' } & ExpectedViolation)
 );
 
 /** A test of knowledge. `statements` are those of `given` and `expectations`, in text order. */
