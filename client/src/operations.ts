@@ -245,6 +245,7 @@ export const operations = {
     role: 'writer',
     kind: 'write',
     changesRules: true,
+    fieldsAmongOptions: ['runTests'],
   },
   addConstraint: {
     method: 'POST',
@@ -310,6 +311,15 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+  },
+  runTests: {
+    method: 'POST',
+    path: '/tests/run',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    fields: 'body',
   },
   deleteTests: {
     method: 'DELETE',

@@ -89,6 +89,8 @@ export interface OperationSpec {
   ifMatch?: true;
   /** True: changes rules; refused to a credential restricted to tenants. */
   changesRules?: boolean;
+  /** True: takes `runTests`, by which stored tests can refuse the write. */
+  runsTests?: true;
   /** True: a constraint can refuse the write. */
   isJudged?: true;
   /** Reads or writes everything; refused to a credential restricted to databases or tenants. */

@@ -6,12 +6,18 @@ import { z } from 'zod';
 import {
   defaulted,
   generationSchema,
+  oneScopeChoice,
   optional,
   queryFlag,
+  scopeFields,
   scopeNameSchema,
+  timeoutSchema,
   timeSchema,
 } from './fields.ts';
+import { supposedFields } from './explanation.ts';
+import { defaultMaxDerivations } from './inference.ts';
 import { maxRuleTextCharacters } from './rules.ts';
+import { testOutcomeSchema, testRunSchema } from './tests.ts';
 
 /** How many tests a database has at most, and how many characters all their texts. */
 export const maxTests = 10_000;
@@ -117,3 +123,54 @@ export const testsDeletedSchema = z.object({
   ...dryRunField,
 });
 export type TestsDeleted = z.output<typeof testsDeletedSchema>;
+
+/** POST /tests/run. */
+export const runTestsInputSchema = z
+  .strictObject({
+    names: optional(z.array(testNameSchema).min(1).max(maxTests)).describe(
+      'Stored tests to run; absent: all, or none if text is given',
+    ),
+    text: optional(textSchema).describe('Tests as text, which are run and not stored'),
+    scope: scopeFields.scope.describe(
+      'Run the tests in this scope; absent: stored tests each in its own, those of text in none',
+    ),
+    unscoped: scopeFields.unscoped.describe('true instead of scope: ask the facts without scope alone'),
+    suppose: optional(z.strictObject(supposedFields)).describe(
+      'Run them over what this change would make of the knowledge, as in /whatIf',
+    ),
+    coverage: defaulted(z.boolean(), false).describe('Add which rules and literals the tests exercised'),
+    timeoutMs: timeoutSchema.describe(
+      'Time for all of them, in milliseconds. A test that has no time left fails and says so',
+    ),
+    maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations).describe(
+      'Of each test; one that needs more fails and says so',
+    ),
+  })
+  .superRefine(oneScopeChoice);
+export type RunTestsInput = z.output<typeof runTestsInputSchema>;
+
+/** The answer of POST /tests/run. */
+export const testsRunSchema = testRunSchema;
+
+/** How many failing tests a refused write lists. */
+export const maxFailuresListed = 100;
+
+const testsOfWriteSchema = z.object({
+  passed: z.int(),
+  failed: z.int(),
+  failures: z
+    .array(testOutcomeSchema)
+    .optional()
+    .describe(`Dry run: the tests that fail, the first ${maxFailuresListed}; absent: none`),
+});
+/** How the stored tests went over the outcome of a write. */
+export type TestsOfWrite = z.output<typeof testsOfWriteSchema>;
+
+/** What a write that can be tried answers of its tests. */
+export const testsOfWriteFields = {
+  tests: testsOfWriteSchema.optional().describe('With runTests; absent if the answer repeats that of an earlier request'),
+  refused: z
+    .literal('TestsFailed')
+    .optional()
+    .describe('Dry run: the real call would be refused, since tests fail'),
+};

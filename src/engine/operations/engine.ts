@@ -22,6 +22,7 @@ import { scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { addConstraint, deleteConstraint, updateConstraint } from '../write/constraints.ts';
 import { deleteTests, listTests, storeTests } from '../write/stored-tests.ts';
+import { testRun } from '../write/test-runs.ts';
 import { addAlias, mergeEntities, removeAlias } from '../write/entities.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
@@ -80,6 +81,7 @@ const operations = {
   },
   storeTests,
   listTests,
+  testRun,
   deleteTests,
   /** What violates the declarations and the constraints now. */
   violations: asking(listViolations, undefined, anyConclusion),

@@ -13,12 +13,15 @@ import {
   type TestsStored,
 } from '../contract/stored-tests.ts';
 import type { ImportedTest } from '../contract/transfer.ts';
+import type { LastTestRuns } from '../session/last-test-runs.ts';
 import type { Writer } from '../session/writer.ts';
 import { testsAfter } from '../state/apply-shape.ts';
 import { type Commit, outcomeAs, type ShapeOperation, type TestToStore } from '../state/operation.ts';
 import type { TestRecord, TestStore } from '../store/test-store.ts';
 import type { ArgumentNames } from '../language/argument-names.ts';
 import { knowledgeTextSteps } from '../language/knowledge-text.ts';
+import type { LineTable, Range } from '../language/source.ts';
+import type { KnowledgeTest } from '../language/test-text.ts';
 
 /** Tests kept in the service. Those of one request are stored or deleted together, as a commit is. */
 
@@ -101,25 +104,50 @@ async function testsIn(
   names: ArgumentNames,
   slices: Pick<Slices, 'breathe'>,
 ): Promise<{ name: string; text: string }[]> {
+  const read = await readTests(text, names, slices);
+  const refused = refusalOf(read, path);
+  if (refused !== null) throw refused;
+  return read.tests.map(({ name, span }) => ({ name, text: text.slice(span.start, span.end) }));
+}
+
+/** The tests in a text, and what else is in it. */
+interface ReadTests {
+  readonly tests: readonly KnowledgeTest[];
+  readonly lines: LineTable;
+  /** What is no test, in the order of the text. */
+  readonly problems: readonly { readonly message: string; readonly range: Range }[];
+}
+
+/** Reads tests, in slices. */
+export async function readTests(
+  text: string,
+  names: ArgumentNames,
+  slices: Pick<Slices, 'breathe'>,
+): Promise<ReadTests> {
   const steps = knowledgeTextSteps(text, { tests: true, names, maxErrors: maxErrorsOfText });
   const { items, errors, lines } = await runInSlices(steps, () => slices.breathe());
-  const found: { name: string; text: string }[] = [];
+  const tests: KnowledgeTest[] = [];
   const problems = errors.map(({ message, range }) => ({ message, range }));
-  for (const item of items) {
-    const { start, end } = item.span;
-    if (item.kind === 'test') found.push({ name: item.name, text: text.slice(start, end) });
+  for (const item of items)
+    if (item.kind === 'test') tests.push(item);
     else problems.push({ message: 'only tests can stand here', range: lines.range(item.span) });
-  }
-  const [first] = problems;
-  if (first === undefined) return found;
-  const { startLine: line, startColumn: column } = first.range;
+  return { tests, lines, problems };
+}
+
+/** The 400 for what is no test, with line and column; null: there is only tests. `path`: of the text in the request. */
+export function refusalOf({ problems }: ReadTests, path: string): EngineError | null {
   const said = problems.map(({ message, range }) => ({
     path,
     message: `line ${range.startLine}, column ${range.startColumn}: ${message}`,
   }));
+  const [first] = said;
+  if (first === undefined) return null;
   const more = said.length > 1 ? ` (and ${said.length - 1} more)` : '';
-  const detail = `${path}: ${said[0]?.message ?? ''}${more}`;
-  throw new EngineError('ValidationException', detail, { errors: said, line, column });
+  return new EngineError('ValidationException', `${path === '' ? '' : `${path}: `}${first.message}${more}`, {
+    errors: said,
+    line: problems[0]?.range.startLine,
+    column: problems[0]?.range.startColumn,
+  });
 }
 
 const maxErrorsOfText = 100;
@@ -156,14 +184,20 @@ export function checkTests(tests: TestStore, operations: readonly ShapeOperation
 
 /** The stored tests, oldest first. Throws NotFound if the one that is asked for is unknown. */
 export async function listTests(
-  { live }: Pick<Writer, 'live'>,
+  { live, testRuns }: Pick<Writer, 'live'> & { readonly testRuns: LastTestRuns },
   caller: Caller,
   { name }: TestsQuery,
 ): Promise<TestList> {
   live.refuseClosed();
-  const { tests } = live.database(caller);
+  const database = live.database(caller);
+  const { tests } = database;
   const found = name === null ? tests.all() : [requireTest(tests, name)];
-  return { tests: found.map(({ changedIn: _, ...test }) => test) };
+  return {
+    tests: found.map(({ changedIn, ...test }) => {
+      const lastRun = testRuns.of(database, caller.tenant, { name: test.name, changedIn });
+      return { ...test, ...(lastRun === undefined ? {} : { lastRun }) };
+    }),
+  };
 }
 
 /** The test of this name. Throws NotFound if there is none. */

@@ -3,7 +3,8 @@ import type { ReadContext } from '../session/read-context.ts';
 import { noSuchFact } from '../read/describe.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import type { FactInput, RetractInput } from '../contract/facts.ts';
-import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
+import type { RuleInput } from '../contract/rules.ts';
+import type { RuleUpdateInput } from './rules.ts';
 import type { Pending } from '../contract/transactions.ts';
 import {
   type Bounds,
@@ -118,19 +119,25 @@ export const pendingWrites = {
     },
 
   teach:
-    (input: RuleInput): Write =>
-    (writing) =>
-      writeRule(writing, { kind: 'teach', rule: ruleToStore(input) }),
+    ({ runTests = false, ...input }: RuleInput & { readonly runTests?: boolean }): Write =>
+    async (writing) => {
+      refuseTests(runTests);
+      return writeRule(writing, { kind: 'teach', rule: ruleToStore(input) });
+    },
 
   updateRule:
-    (id: string, input: RuleUpdate): Write =>
-    (writing) =>
-      writeRule(writing, { kind: 'updateRule', id, rule: ruleToStore(input) }),
+    (id: string, { runTests = false, ...input }: RuleUpdateInput): Write =>
+    async (writing) => {
+      refuseTests(runTests);
+      return writeRule(writing, { kind: 'updateRule', id, rule: ruleToStore(input) });
+    },
 
   forgetRule:
-    (id: string): Write =>
-    (writing) =>
-      writeRule(writing, { kind: 'forgetRule', id }),
+    (id: string, runTests = false): Write =>
+    async (writing) => {
+      refuseTests(runTests);
+      return writeRule(writing, { kind: 'forgetRule', id });
+    },
 
   shape:
     (operation: ShapeOperation): Write =>
@@ -233,6 +240,11 @@ async function changeTests(
   if (dryRun) return { status: 'pending', tests, dryRun };
   await writing.put(operations);
   return { status: 'pending', tests };
+}
+
+/** Tests judge a transaction as a whole, at its commit. */
+function refuseTests(runTests: boolean): void {
+  if (runTests) throw invalid('runTests', 'tests judge a transaction as a whole: give runTests to its commit');
 }
 
 /** Constraints are tried alone: a transaction by a dry run of its commit. */

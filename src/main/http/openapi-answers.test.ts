@@ -441,6 +441,9 @@ const judged = table.filter(([, { isJudged }]) => isJudged === true).map(([name]
 /** What is documented and cannot be provoked here, and why. */
 const notProvoked: Readonly<Record<string, readonly string[]>> = {
   'constraints.test.ts provokes it': judged.map((name) => `${name} ConstraintViolated`),
+  'test-runs.test.ts provokes it': table
+    .filter(([, { runsTests }]) => runsTests === true)
+    .map(([name]) => `${name} TestsFailed`),
   'it takes a check of ten seconds': judged
     .filter((name) => recipesOf(name).InferenceLimitExceeded === undefined)
     .map((name) => `${name} InferenceLimitExceeded`),

@@ -92,6 +92,7 @@ function testHandlers(
     storeTests: (caller, { body }) =>
       within(caller)?.storeTests(body) ?? service.engine.storeTests(caller, body),
     listTests: (caller, { query }) => service.engine.listTests(caller, query),
+    runTests: (caller, { body }) => service.engine.testRun(caller, body),
     deleteTests: (caller, { query, body }) => {
       const deleted = { names: namesToDelete(query.name, body), dryRun: query.dryRun };
       return within(caller)?.deleteTests(deleted) ?? service.engine.deleteTests(caller, deleted);
@@ -170,14 +171,15 @@ function handlersOf(service: ServiceState): Handlers {
     getRule: (caller, { params }) => service.engine.rule(caller, params.id),
     updateRule: (caller, { params, body }) =>
       within(caller)?.updateRule(params.id, body) ?? service.engine.updateRule(caller, params.id, body),
-    deleteRule: (caller, { params }) =>
-      within(caller)?.forgetRule(params.id) ?? service.engine.forgetRule(caller, params.id),
+    deleteRule: (caller, { params, query }) =>
+      within(caller)?.forgetRule(params.id, query.runTests) ??
+      service.engine.forgetRule(caller, params.id, query.runTests),
     ...constraintHandlers(service, within),
     ...testHandlers(service, within),
     ...questionHandlers(service),
     beginTransaction: (caller) => service.engine.begin(caller),
     commitTransaction: (caller, { params, body }) =>
-      service.engine.commit(caller, params.id, body.dryRun, body.timeoutMs),
+      service.engine.commit(caller, params.id, body.dryRun, body.timeoutMs, body.runTests),
     rollbackTransaction: (caller, { params }) => service.engine.rollback(caller, params.id),
     listScopes: (caller) => service.engine.scopes(caller),
     forkScope: (caller, { body }) => service.engine.fork(caller, body),

@@ -106,6 +106,7 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   listViolations: async (at) => ({ method: 'GET', path: `/violations?constraint=${await constraintId(at)}` }),
   storeTests: (at) => ({ method: 'PUT', path: '/tests', body: { text: testText(at.word()) } }),
   listTests: async (at) => ({ method: 'GET', path: `/tests?name=${await storedTest(at)}` }),
+  runTests: async (at) => post('/tests/run', { names: [await storedTest(at)] }),
   deleteTests: async (at) => ({ method: 'DELETE', path: '/tests', body: { names: [await storedTest(at)] } }),
   ask: async (at) => {
     const { predicate, args } = await told(at);

@@ -2,10 +2,12 @@
 import {
   deleteTestsInputSchema,
   deleteTestsQuerySchema,
+  runTestsInputSchema,
   storeTestsInputSchema,
   testListSchema,
   testsDeletedSchema,
   testsQuerySchema,
+  testsRunSchema,
   testsStoredSchema,
 } from '../stored-tests.ts';
 import type { OperationSpec } from '../operation-spec.ts';
@@ -53,6 +55,51 @@ export const testOperations = {
     output: testListSchema,
     problems: ['NotFound'],
     example: { query: { name: test.name }, answer: { tests: [test] } },
+  },
+  runTests: {
+    ...read,
+    method: 'POST',
+    path: '/tests/run',
+    summary: 'Run tests',
+    description:
+      'Runs stored tests, or tests given as text, over the knowledge of the tenant: what is stored, or with `suppose` what a ' +
+      'change would make of it. Each test supposes its own facts, and nothing is changed. The tests see one generation. A ' +
+      'failure says what was expected and found, with the proof of what was found, or why what is missing is not true.',
+    transaction: 'read',
+    counts: 'question',
+    body: runTestsInputSchema,
+    output: testsRunSchema,
+    problems: ['NotFound', 'RuleNotFound', 'RuleException'],
+    example: {
+      body: { names: [test.name] },
+      answer: {
+        passed: 0,
+        failed: 1,
+        tests: [
+          {
+            name: test.name,
+            line: 1,
+            passed: false,
+            elapsedMs: 0.412,
+            failures: [
+              {
+                expectation: 'grandparent(zoe, ?z) = xia',
+                line: 3,
+                column: 3,
+                message: '1 of the expected answers missing',
+                expected: ['xia'],
+                found: [],
+                missing: ['xia'],
+                attempts: [],
+                blockedBy: [],
+              },
+            ],
+          },
+        ],
+        generation: 27,
+        elapsedMs: 0.871,
+      },
+    },
   },
   deleteTests: {
     ...write,

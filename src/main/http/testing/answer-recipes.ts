@@ -604,6 +604,18 @@ export const recipes: Recipes = {
     success: async (world) => ({ query: `?name=${await storedTest(world)}` }),
     NotFound: () => ({ query: `?name=${nowhere}` }),
   },
+  runTests: {
+    success: async (world) => ({
+      body: {
+        names: [await storedTest(world)],
+        text: `test "of a text" { expect path(a, ?x) = b. expect path(c, b). expect ${world.fresh()}. }`,
+        coverage: true,
+      },
+    }),
+    NotFound: () => ({ body: { names: [nowhere] } }),
+    RuleNotFound: () => ({ body: { text: testText('x'), suppose: { withoutRules: [nowhere] } } }),
+    RuleException: () => ({ body: { text: testText('x'), suppose: { rules: [{ text: unsafeRule }] } } }),
+  },
   deleteTests: {
     success: async (world) => ({ query: `?name=${await storedTest(world)}` }),
     NotFound: () => ({ body: { names: [nowhere] } }),
