@@ -308,7 +308,7 @@ const rendererRules = [
     { path: '^src/renderer/proof-app/' },
     {
       path: '^src/renderer/',
-      pathNot: '^src/renderer/(proof-app/|ui/no-eval\\.ts$|ui/format\\.ts$|editor/lexer\\.ts$)',
+      pathNot: '^src/renderer/(proof-app/|ui/no-eval\\.ts$|ui/format\\.ts$)',
     },
   ),
   forbid(
@@ -384,6 +384,27 @@ const proofRules = [
   ),
 ];
 
+const editingRules = [
+  forbid(
+    'editing-is-pure',
+    'what editors do with a text runs anywhere: it knows the contract and the language alone',
+    { path: '^src/editing/', pathNot: test },
+    { path: ['^src/', '(^|/)node_modules/'], pathNot: '^src/(editing|engine/(contract|language))/' },
+  ),
+  forbid(
+    'editing-without-node',
+    'a browser has no Node',
+    { path: '^src/editing/', pathNot: test },
+    { dependencyTypes: ['core'] },
+  ),
+  forbid(
+    'editing-above-the-engine',
+    'the engine reads and checks texts, and edits none',
+    { path: '^src/engine/' },
+    { path: '^src/editing/' },
+  ),
+];
+
 const desktopRules = [
   forbid(
     'desktop-contract-is-a-leaf',
@@ -441,6 +462,7 @@ module.exports = {
     ...rendererRules,
     ...thirdPartyRules,
     ...proofRules,
+    ...editingRules,
     ...desktopRules,
     ...clientRules,
     ...generalRules,

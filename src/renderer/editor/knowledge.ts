@@ -4,7 +4,7 @@ import type { PredicateList } from '../../engine/contract/facts.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
 import { usePredicates, useRules } from '../api/queries.ts';
 import { layOutRule } from '../../engine/language/layout.ts';
-import { type ParsedText, parseEditorText } from './read-text.ts';
+import { type ParsedText, parseEditorText } from '../../editing/read-text.ts';
 
 /** Predicates and rules. */
 export interface Knowledge {

@@ -11,8 +11,8 @@ import type { Diagnostic, StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule, ruleIdentity } from '../../../engine/language/print.ts';
 import { lineTable, type Span } from '../../../engine/language/source.ts';
 import { layOutRule } from '../../../engine/language/layout.ts';
-import { lexLine } from '../../editor/lexer.ts';
-import { type ParsedText, parseEditorText } from '../../editor/read-text.ts';
+import { lexLine } from '../../../editing/lexer.ts';
+import { type ParsedText, parseEditorText } from '../../../editing/read-text.ts';
 
 /** What a document says of one rule. */
 export interface DocumentRule {

@@ -3,8 +3,9 @@
  *
  * Files are laid out as everywhere (`language/knowledge-text.ts`); a question with a comment stays as written.
  */
-import { formatKnowledgeText } from '../../engine/language/knowledge-text.ts';
-import { layOutQuestion } from '../../engine/language/layout.ts';
+import { formatKnowledgeText } from '../engine/language/knowledge-text.ts';
+import { layOutQuestion } from '../engine/language/layout.ts';
+import type { Span } from '../engine/language/source.ts';
 import { lexLine } from './lexer.ts';
 import { parseEditorText, type TextMode } from './read-text.ts';
 
@@ -34,8 +35,8 @@ interface Fold {
   readonly kind: 'statement' | 'comment';
 }
 
-/** Returns the foldable ranges: multi-line statements and runs of comment lines. */
-export function textFoldsOf(text: string, mode: TextMode): Fold[] {
+/** Returns the foldable ranges: of the statements, those of several lines, and runs of comment lines. */
+export function textFoldsOf(text: string, statements: readonly { readonly span: Span }[]): Fold[] {
   const folds: Fold[] = [];
   const lines = text.split('\n');
   const starts: number[] = [0];
@@ -50,7 +51,7 @@ export function textFoldsOf(text: string, mode: TextMode): Fold[] {
     }
     return low + 1;
   };
-  for (const { span } of parseEditorText(text, mode).statements) {
+  for (const { span } of statements) {
     const first = lineOf(span.start);
     const last = lineOf(Math.max(span.start, span.end - 1));
     if (last > first) folds.push({ first, last, kind: 'statement' });
