@@ -21,7 +21,7 @@ afterAll(() => service.close());
 interface Refusal {
   code: string;
   detail: string;
-  tests: Required<TestsOfWrite>;
+  tests: TestsOfWrite & { failures: TestRun['tests'] };
   transaction?: string;
 }
 
