@@ -30,6 +30,7 @@ export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
 export { nameOfConstraint } from './write/constraints.ts';
 export { declarationToStore } from './write/declarations.ts';
+export { namesToDelete } from './write/stored-tests.ts';
 export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-figures.ts';
 export type { TransactionWrites } from './write/transactions.ts';

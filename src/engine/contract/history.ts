@@ -85,12 +85,12 @@ const ruleChangesSchema = z.array(z.object({ id: z.string(), rule: z.string(), c
 const shapeChangesSchema = z
   .array(
     z.object({
-      kind: z.enum(['declaration', 'constraint', 'alias']),
+      kind: z.enum(['declaration', 'constraint', 'test', 'alias']),
       name: z.string(),
       change: changeKindSchema,
     }),
   )
-  .describe('Of declarations, constraints and aliases');
+  .describe('Of declarations, constraints, tests and aliases');
 
 const changesFields = {
   added: changeListSchema,

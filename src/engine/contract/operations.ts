@@ -13,6 +13,7 @@ import { historyOperations } from './operations/history.ts';
 import { declarationOperations } from './operations/declarations.ts';
 import { ruleOperations } from './operations/rules.ts';
 import { constraintOperations } from './operations/constraints.ts';
+import { testOperations } from './operations/tests.ts';
 import { inferenceOperations } from './operations/inference.ts';
 import { historyDiffOperations } from './operations/history-diff.ts';
 import { transactionOperations } from './operations/transactions.ts';
@@ -35,6 +36,7 @@ export const operations = {
   ...declarationOperations,
   ...ruleOperations,
   ...constraintOperations,
+  ...testOperations,
   ...inferenceOperations,
   ...historyDiffOperations,
   ...transactionOperations,

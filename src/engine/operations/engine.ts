@@ -21,6 +21,8 @@ import { defaultLimits } from '../session/read-limits.ts';
 import { scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { addConstraint, deleteConstraint, updateConstraint } from '../write/constraints.ts';
+import { deleteTests, listTests, storeTests } from '../write/stored-tests.ts';
+import { testRun } from '../write/test-runs.ts';
 import { addAlias, mergeEntities, removeAlias } from '../write/entities.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
@@ -77,6 +79,10 @@ const operations = {
     live.refuseClosed();
     return live.database(caller).constraints.all().map(storedConstraint);
   },
+  storeTests,
+  listTests,
+  testRun,
+  deleteTests,
   /** What violates the declarations and the constraints now. */
   violations: asking(listViolations, undefined, anyConclusion),
   rule,

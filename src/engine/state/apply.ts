@@ -35,6 +35,7 @@ import { conflictsNow } from './scope-join.ts';
 import { ErasedFacts } from '../store/erased-facts.ts';
 import type { FactStore } from '../store/fact-store.ts';
 import { ConstraintStore } from '../store/constraint-store.ts';
+import { TestStore } from '../store/test-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import { RuleStore } from '../store/rule-store.ts';
 
@@ -230,6 +231,8 @@ function* preparedIn(
     case 'addConstraint':
     case 'updateConstraint':
     case 'deleteConstraint':
+    case 'putTest':
+    case 'deleteTest':
     case 'addAlias':
     case 'removeAlias':
       return () => void draft.shape.push(applyShape(database, operation, record));
@@ -515,12 +518,12 @@ function* deleteDatabase(
   };
 }
 
-/** Removes all facts, rules, declarations and constraints of a database; the database and its tenants stay. */
+/** Removes all facts, rules, declarations, constraints and tests of a database; the database and its tenants stay. */
 function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft): Prepared<void> {
   const facts = yield* countAll(database, record.time);
-  const { tenants, rules, declarations, constraints } = database;
+  const { tenants, rules, declarations, constraints, tests } = database;
   const isChange =
-    facts + rules.size + declarations.size + constraints.size > 0 ||
+    facts + rules.size + declarations.size + constraints.size + tests.size > 0 ||
     [...tenants.values()].some(({ aliases }) => aliases.size > 0);
   const after = database.lastGeneration + (isChange ? 1 : 0);
   const empty = new Map<string, TenantState>();
@@ -539,6 +542,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
     database.declarations.version = declarations.version + 1;
     database.constraints = new ConstraintStore();
     database.constraints.version = constraints.version + 1;
+    database.tests = new TestStore();
     draft.cleared = { tenants, facts, rules: rules.size, isDatabaseGone: false };
   };
 }

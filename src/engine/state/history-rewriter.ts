@@ -12,6 +12,7 @@ import type { RetainedBase, RetainedLog } from '../log/retained.ts';
 import type { RewrittenPiece } from '../log/rewriting.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { ConstraintStore } from '../store/constraint-store.ts';
+import { TestStore } from '../store/test-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import type { ErasedFacts } from '../store/erased-facts.ts';
 import type { FactIdentity, FactRow, FactStore, FactToStore } from '../store/fact-store.ts';
@@ -158,6 +159,7 @@ export class HistoryRewriter {
     database.rules = new RuleStore();
     database.declarations = new DeclarationStore();
     database.constraints = new ConstraintStore();
+    database.tests = new TestStore();
   }
 
   async #rowsOf(facts: FactStore, erased: ErasedFacts): Promise<FactRow[]> {

@@ -55,7 +55,7 @@ export function concerns(
 }
 
 /**
- * The operation without a tenant's facts; `withRules`: its changes of rules, declarations and constraints stay, since these
+ * The operation without a tenant's facts; `withRules`: its changes of rules, declarations, constraints and tests stay, since these
  * belong to the database. null: nothing is left.
  */
 export function withoutTenant(operation: Redactable, withRules: boolean): Redactable | null {
@@ -84,6 +84,8 @@ export function withoutTenant(operation: Redactable, withRules: boolean): Redact
     case 'addConstraint':
     case 'updateConstraint':
     case 'deleteConstraint':
+    case 'putTest':
+    case 'deleteTest':
       return withRules ? operation : null;
     default:
       return null;

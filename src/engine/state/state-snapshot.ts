@@ -9,6 +9,7 @@ import { FactUses } from '../store/fact-uses.ts';
 import type { PinnedFacts } from '../store/fact-store.ts';
 import type { Imports, KnownImport } from '../store/generations.ts';
 import { type RuleRecord, RuleStore } from '../store/rule-store.ts';
+import type { TestRecord } from '../store/test-store.ts';
 import type { StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import type { KeyRecord } from './key-store.ts';
 import { ColumnReader, ColumnWriter } from './columns/columns.ts';
@@ -55,11 +56,11 @@ export interface RestoredState {
 }
 
 /** Version of the snapshot's content, raised with every change. Newer versions are refused. */
-const contentVersion = 8;
+const contentVersion = 9;
 
 /**
- * The first versions with keys and imports, dropped outcomes and quotas, a shape of the knowledge, facts of the past, and
- * with the time by which each `ttl` was told.
+ * The first versions with keys and imports, dropped outcomes and quotas, a shape of the knowledge, facts of the past, with
+ * the time by which each `ttl` was told, and with tests.
  */
 const versionWithKeys = 3;
 const versionWithImports = 3;
@@ -67,10 +68,12 @@ const versionWithQuotas = 5;
 const versionWithShape = 6;
 const versionWithPast = 7;
 const versionWithTold = 8;
+const versionWithTests = 9;
 
 /** The first version that can say all that is in the state: programs of that version can read the snapshot. */
 function versionFor(state: State): number {
   const databases = [...state.databases.values()];
+  if (databases.some(({ tests }) => tests.size > 0)) return versionWithTests;
   const pasts = databases.flatMap(({ tenants }) => Array.from(tenants.values(), ({ facts }) => facts.past));
   if (pasts.some(({ hasTtls }) => hasTtls)) return versionWithTold;
   if (pasts.some(({ isEmpty }) => !isEmpty)) return versionWithPast;
@@ -137,6 +140,7 @@ interface PinnedDatabase {
 interface DatabaseShape {
   readonly declarations: readonly DeclarationRecord[];
   readonly constraints: readonly ConstraintRecord[];
+  readonly tests: readonly TestRecord[];
   readonly aliases: readonly (readonly AliasRecord[])[];
 }
 
@@ -283,6 +287,7 @@ function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
     shape: {
       declarations: database.declarations.all(),
       constraints: database.constraints.all(),
+      tests: database.tests.all(),
       aliases: Array.from(database.tenants.values(), ({ aliases }) => aliases.all()),
     },
     tenants,
@@ -315,10 +320,11 @@ async function* writeState(
     yield* generations.write(columns, slices);
     yield* columns.texts(utf8Of(imports));
     if (head.version < versionWithShape) continue;
-    const { declarations, constraints, aliases } = database.shape;
+    const { declarations, constraints, tests, aliases } = database.shape;
     yield* columns.texts(utf8Of(declarations));
     yield* columns.texts(utf8Of(constraints));
     for (const each of aliases) yield* columns.texts(utf8Of(each));
+    if (head.version >= versionWithTests) yield* columns.texts(utf8Of(tests));
   }
 }
 
@@ -328,6 +334,7 @@ type WrittenItem =
   | KnownImport
   | DeclarationRecord
   | ConstraintRecord
+  | TestRecord
   | AliasRecord;
 
 /** Each as JSON in UTF-8. */
@@ -370,6 +377,8 @@ async function readDatabase(
     for (const { aliases } of stores.values())
       await columns.texts((text) => aliases.add(JSON.parse(decoder.decode(text)) as AliasRecord));
   }
+  if (version >= versionWithTests)
+    await columns.texts((text) => database.tests.put(JSON.parse(decoder.decode(text)) as TestRecord));
   database.stamped = { time: stamped[0], wall: stamped[1] };
   database.clearedIn = clearedIn;
   for (const [tenant, generation] of gone) database.goneTenants.set(tenant, generation);

@@ -8,6 +8,7 @@ import { AliasStore } from '../store/alias-store.ts';
 import { ConstraintStore } from '../store/constraint-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import { RuleStore } from '../store/rule-store.ts';
+import { TestStore } from '../store/test-store.ts';
 import { type StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';
 
@@ -18,13 +19,14 @@ export interface TenantState {
   readonly aliases: AliasStore;
 }
 
-/** The state of one database: its rules, declarations, constraints, tenants, generations and imports. */
+/** The state of one database: its rules, declarations, constraints, tests, tenants, generations and imports. */
 export class DatabaseState {
   readonly name: string;
   readonly createdAt: number;
   rules: RuleStore;
   declarations = new DeclarationStore();
   constraints = new ConstraintStore();
+  tests = new TestStore();
   tenants = new Map<string, TenantState>();
   /** Last generation of each deleted tenant, by name: until then its facts could change. */
   readonly goneTenants = new Map<string, number>();
@@ -69,6 +71,7 @@ export class DatabaseState {
     const other = new DatabaseState(name, this.createdAt, this.firstGeneration, this.generations, this.rules);
     other.declarations = this.declarations;
     other.constraints = this.constraints;
+    other.tests = this.tests;
     other.tenants = this.tenants;
     for (const [tenant, generation] of this.goneTenants) other.goneTenants.set(tenant, generation);
     for (const known of this.imports.saved()) other.imports.restore(known);

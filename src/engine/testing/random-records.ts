@@ -101,7 +101,7 @@ export class RandomRecords {
   #shapeOperation(database: DatabaseState, tenant: string): ShapeOperation {
     const prng = this.#prng;
     const { declarations, constraints } = database;
-    const kind = prng.below(7);
+    const kind = prng.below(9);
     const declared = declarations.all();
     if (kind < 2 || (kind === 2 && declared.length === 0))
       return { kind: 'declare', declaration: this.#declaration() };
@@ -109,6 +109,7 @@ export class RandomRecords {
       const { name, arity } = prng.pick(declared);
       return { kind: 'withdraw', name, arity };
     }
+    if (kind > 6) return this.#testOperation();
     const entity = prng.pick(['a', 'b', 'é']);
     const alias = prng.pick(['A', 'B', 'Ada', '😀']);
     if (kind < 5) return { kind: prng.pick(['addAlias', 'removeAlias'] as const), tenant, entity, alias };
@@ -125,6 +126,14 @@ export class RandomRecords {
     const { id } = prng.pick(stored);
     if (prng.chance(0.5)) return { kind: 'deleteConstraint', id };
     return { kind: 'updateConstraint', id, constraint: { mode: constraint.mode, name: constraint.name } };
+  }
+
+  #testOperation(): ShapeOperation {
+    const prng = this.#prng;
+    const name = prng.pick(['first', 'é "second"']);
+    if (prng.chance(0.3)) return { kind: 'deleteTest', name };
+    const text = `test ${JSON.stringify(name)} { expect ${prng.pick(['p(a)', 'n()'])}. }`;
+    return { kind: 'putTest', test: { name, text, scope: prng.pick(scopes) } };
   }
 
   #declaration(): Declaration {

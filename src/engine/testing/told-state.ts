@@ -44,6 +44,7 @@ export function toldState(state: State, more: ToldMore): unknown {
     rules: database.rules.all(),
     declarations: database.declarations.all(),
     constraints: database.constraints.all(),
+    tests: database.tests.all(),
     gone: [...database.goneTenants],
     quota: database.quota,
     tenantQuotas: [...database.tenantQuotas],

@@ -104,6 +104,10 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   }),
   deleteConstraint: async (at) => ({ method: 'DELETE', path: `/constraints/${await constraintId(at)}` }),
   listViolations: async (at) => ({ method: 'GET', path: `/violations?constraint=${await constraintId(at)}` }),
+  storeTests: (at) => ({ method: 'PUT', path: '/tests', body: { text: testText(at.word()) } }),
+  listTests: async (at) => ({ method: 'GET', path: `/tests?name=${await storedTest(at)}` }),
+  runTests: async (at) => post('/tests/run', { names: [await storedTest(at)] }),
+  deleteTests: async (at) => ({ method: 'DELETE', path: '/tests', body: { names: [await storedTest(at)] } }),
   ask: async (at) => {
     const { predicate, args } = await told(at);
     return post('/ask', { predicate, args: [args[0], '?y'], withProof: true });
@@ -275,6 +279,17 @@ function constraint(at: Surroundings) {
 
 async function constraintId(at: Surroundings): Promise<string> {
   return String((await made(at, post('/constraints', constraint(at)))).body['id']);
+}
+
+function testText(name: string): string {
+  return `test ${JSON.stringify(name)} { given p(a). expect p(a). }`;
+}
+
+/** The name of a new test. */
+async function storedTest(at: Surroundings): Promise<string> {
+  const name = at.word();
+  await made(at, { method: 'PUT', path: '/tests', body: { text: testText(name) } });
+  return name;
 }
 
 async function ruleId(at: Surroundings): Promise<string> {

@@ -531,6 +531,17 @@ async function constraint(world: World, mode = 'warn'): Promise<string> {
   return (await world.call('POST', '/constraints', { text, name: 'none of them', mode })).id;
 }
 
+function testText(name: string): string {
+  return `test ${JSON.stringify(name)} { given edge(x, y). expect path(x, ?to) = y. expect not path(y, x). }`;
+}
+
+/** The name of a new test. */
+async function storedTest(world: World): Promise<string> {
+  const name = world.fresh();
+  await world.call('PUT', '/tests', { text: testText(name) });
+  return name;
+}
+
 const noNode = '00000000-0000-4000-8000-000000000000';
 
 export const recipes: Recipes = {
@@ -583,6 +594,31 @@ export const recipes: Recipes = {
       });
       return { isAtSmall: true, query: `?constraint=${id}` };
     },
+  },
+  storeTests: {
+    success: (world) => ({ body: { text: testText(world.fresh()) } }),
+    // The most tests of a database are many.
+    QuotaExceeded: null,
+  },
+  listTests: {
+    success: async (world) => ({ query: `?name=${await storedTest(world)}` }),
+    NotFound: () => ({ query: `?name=${nowhere}` }),
+  },
+  runTests: {
+    success: async (world) => ({
+      body: {
+        names: [await storedTest(world)],
+        text: `test "of a text" { expect path(a, ?x) = b. expect path(c, b). expect ${world.fresh()}. }`,
+        coverage: true,
+      },
+    }),
+    NotFound: () => ({ body: { names: [nowhere] } }),
+    RuleNotFound: () => ({ body: { text: testText('x'), suppose: { withoutRules: [nowhere] } } }),
+    RuleException: () => ({ body: { text: testText('x'), suppose: { rules: [{ text: unsafeRule }] } } }),
+  },
+  deleteTests: {
+    success: async (world) => ({ query: `?name=${await storedTest(world)}` }),
+    NotFound: () => ({ body: { names: [nowhere] } }),
   },
   ...memory,
   importKnowledge: {
