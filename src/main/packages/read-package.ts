@@ -222,7 +222,7 @@ function parsed(
     const { message, line, column } = problem;
     const span = { start: text.length, end: text.length };
     const range = { startLine: line, startColumn: column, endLine: line, endColumn: column };
-    errors.push({ code: 'syntax', message, span, range });
+    errors.unshift({ code: 'syntax', message, span, range });
   }
   if (isTests)
     for (const { kind, span } of read.items)
