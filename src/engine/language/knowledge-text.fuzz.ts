@@ -8,16 +8,7 @@ import { renderAtom, renderConstraint, renderRule } from './print.ts';
 const runs = process.env['LONG'] === '1' ? 50_000 : 1_000;
 
 const name = fc.constantFrom('p', 'q2', 'violation', 'not', 'test', 'key', 'a.b', 'given', 'é');
-const constant = fc.constantFrom(
-  'a',
-  '1',
-  '-2.5',
-  'New York',
-  '"a, (b)"',
-  '50%',
-  '"\u2028 "',
-  'x y.z',
-);
+const constant = fc.constantFrom('a', '1', '-2.5', 'New York', '"a, (b)"', '50%', '"\u2028 "', 'x y.z');
 const variable = fc.constantFrom('?x', '?y', '?_');
 const ground = fc
   .tuple(name, fc.array(constant, { minLength: 1, maxLength: 3 }), fc.boolean())
