@@ -213,7 +213,7 @@ function* preparedIn(
       return yield* applyImportUndo(database, operation, record, draft);
     case 'retract':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) =>
-        facts.match(operation.pattern, database.generationOf(operation.tenant), record.time, true),
+        facts.matchInSlices(operation.pattern, database.generationOf(operation.tenant), record.time),
       );
     case 'retractById':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) => {
