@@ -1,6 +1,7 @@
 import { TextMap, TextSet } from '../base/text-map.ts';
 import { decideAndWrite, unlimited, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
+import { charactersOf } from '../base/byte-meter.ts';
 import type { Caller } from '../base/caller.ts';
 import { TextComparisons } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
@@ -25,6 +26,7 @@ import {
   type Wanted,
 } from './patterns.ts';
 import { renderIdentity } from '../language/print.ts';
+import { maxListedInOutcome } from '../state/idempotency.ts';
 import { type Consolidate, type SummaryToStore } from '../state/operation.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
@@ -64,7 +66,7 @@ export async function consolidate(
     const plan = await planned(context, input, Math.max(logical, context.reader.time));
     const answer = await answerOf(context, plan);
     if (plan.summaries.length === 0 && caller.idempotency === null) return { answer, write: null };
-    const recorded = caller.idempotency === null ? null : answer;
+    const recorded = caller.idempotency === null || isLong(answer) ? null : answer;
     return { answer, write: await writeOf(caller, plan, recorded, context.pacer) };
   });
 }
@@ -109,6 +111,13 @@ async function inOrder<Item extends { readonly identity: FactIdentity }>(
     texts.compare(atoms[left] as string, atoms[right] as string) ||
     texts.compare(scopes[left] as string, scopes[right] as string);
   return Array.from(await sortedOrder(items.length, compare, pacer, texts), (at) => items[at] as Item);
+}
+
+/** True if the answer is too long to be kept for a repeated request. */
+function isLong({ summaries }: ConsolidationAnswer): boolean {
+  let left = maxListedInOutcome;
+  // Each replaced atom is listed, and its value in the metadata of its summary.
+  return summaries.some(({ replaced }) => (left -= 2 * charactersOf(replaced)) < 0);
 }
 
 async function answerOf(
