@@ -87,24 +87,18 @@ function endOfSlice(facts: FactsToStore, from: number): number {
   return end;
 }
 
-/** Retracts the facts found and publishes that in the next generation, if there are any. */
+/** Retracts the facts found, null: none, and publishes that in the next generation, if there are any. */
 export function* retractAll(
   database: DatabaseState,
   tenantName: string,
   record: LogRecord,
   draft: Draft,
-  find: (facts: FactStore) => Iterable<FactRow>,
+  find: (facts: FactStore) => Iterable<FactRow | null>,
 ): Prepared<void> {
   const tenant = database.tenants.get(tenantName);
   if (tenant === undefined) return () => {};
-  const rows: FactRow[] = [];
-  for (const fact of find(tenant.facts)) {
-    rows.push(fact);
-    draft.isChange = true;
-    if (rows.length % rowsInSlice === 0) yield 'more';
-  }
   const writer = new FactWriter(database, tenant, record, draft);
-  yield* writer.retract(rows);
+  yield* writer.retract(find(tenant.facts));
   return () => writer.show();
 }
 
@@ -386,7 +380,7 @@ export class FactWriter {
     this.#generation = database.generationOf(this.#tenantName) + 1;
   }
 
-  /** Retracts the facts in slices; null: a fact that was not found. */
+  /** Retracts the facts in slices; null: a fact that was not found, or many in vain. */
   *retract(
     rows: Iterable<FactRow | null>,
     kind: Exclude<FactChange['kind'], 'fact.asserted'> = 'fact.retracted',

@@ -412,8 +412,8 @@ export type Outcome =
       /** Absent in outcomes from before merges recorded a fork's base. */
       readonly base?: Merged['base'];
       readonly ancestor?: Merged['ancestor'];
-      /** Included only if the request can be repeated. */
-      readonly conflicts: readonly MergeConflict[];
+      /** Included only if the request can be repeated; null: too many to be kept. */
+      readonly conflicts: readonly MergeConflict[] | null;
       readonly generation: number;
     } & MergedCounts)
   | {
@@ -428,7 +428,7 @@ export type Outcome =
       readonly note?: string;
       readonly generation: number;
     }
-  /** `answer` is null if the request cannot be repeated. */
+  /** `answer` is null if the request cannot be repeated, or the answer is too long to be kept. */
   | { readonly kind: 'decayed'; readonly answer: Decay['answer']; readonly generation: number }
   | { readonly kind: 'consolidated'; readonly answer: Consolidate['answer']; readonly generation: number }
   | { readonly kind: 'restored'; readonly answer: Restore['answer']; readonly generation: number }
@@ -439,6 +439,20 @@ export type Outcome =
 export type OutcomeKey = Omit<KeyView, 'lastUsedAt'>;
 
 export type MergedCounts = Pick<Merged, 'added' | 'updated' | 'deleted' | 'kept' | 'resolved'>;
+
+/** False: only that there was a write is kept of it for a repeated request, since its answer is too long. */
+export function isKept(outcome: Outcome): boolean {
+  switch (outcome.kind) {
+    case 'merged':
+      return outcome.conflicts !== null;
+    case 'decayed':
+    case 'consolidated':
+    case 'restored':
+      return outcome.answer !== null;
+    default:
+      return true;
+  }
+}
 
 type Kind = Outcome['kind'];
 

@@ -499,7 +499,7 @@ async function mergedAnswer(
 function repeatedAnswer({ strategy }: MergeInput, outcome: Outcome, names: ArgumentNames): Merged {
   const { kind: _kind, base = null, ancestor = null, conflicts, ...counts } = outcomeAs(outcome, 'merged');
   const unknown = { gained: 0, lost: 0, consequencesComplete: false as const };
-  const named = conflicts.map((each) => ({ ...each, ...names.part(each.predicate, each.args) }));
+  const named = present(conflicts, 'a longer outcome is not kept').map((each) => ({ ...each, ...names.part(each.predicate, each.args) }));
   return { strategy, base, ancestor, ...counts, ...unknown, conflicts: named };
 }
 
