@@ -1,4 +1,5 @@
 import type { Caller } from '../base/caller.ts';
+import type { SendPart } from '../read/export-text.ts';
 import { JsonText } from '../base/json-text.ts';
 import type { ContextWindow, DiffAnswer, OptimizeInput, WindowDiffInput } from '../contract/context.ts';
 import { windowTimeoutMs } from '../contract/fields.ts';
@@ -140,8 +141,9 @@ function atItsMoment(
 ) {
   const atMoment = async (caller: Caller, ...input: never[]): Promise<unknown> => {
     const timeoutMs = timeoutOf(input[0]);
+    const send = name === 'export' ? (input[1] as unknown as SendPart) : null;
     const elsewhere = movesWithThePast(name)
-      ? await context.atMomentElsewhere(caller, timeoutMs, name, input[0])
+      ? await context.atMomentElsewhere(caller, timeoutMs, name, input[0], send)
       : null;
     if (elsewhere !== null) {
       const { result } = elsewhere;

@@ -81,7 +81,7 @@ export function momentWindowReads(engine: EngineContext): WindowReads {
   return async (caller, input, leftOut, done) => {
     const limits = limitsOf(input);
     const wanted: RemoteWindow = { input, windowId: engine.newId(), leftOut };
-    const elsewhere = await engine.atMomentElsewhere(caller, limits.timeoutMs, 'window', wanted);
+    const elsewhere = await engine.atMomentElsewhere(caller, limits.timeoutMs, 'window', wanted, null);
     if (elsewhere !== null) {
       const now = engine.live.pin(caller, limits);
       return done((await objectOf(elsewhere.result, now.pacer)) as ContextWindow, now);

@@ -117,6 +117,7 @@ export class ReasoningThread {
         return;
       case 'taken':
         this.#running.get(message.id)?.credits.give();
+        this.#pasts.taken(message.id);
         return;
       default:
         this.#takeIn(message);

@@ -568,7 +568,7 @@ export class ReasoningThreads implements FactCopies {
       givenUp: new Map(),
       pasts: new Set(),
       isThere: false,
-      exchange: (make, waiting) => this.#exchange(thread, make, waiting),
+      exchange: (make, waiting, pieces) => this.#exchange(thread, make, waiting, pieces),
     };
     this.#threads[at] = thread;
     return thread;
