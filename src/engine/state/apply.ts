@@ -462,10 +462,7 @@ function mergedPart(operation: MergeScopes, { scope }: Draft): MergedCounts & Me
 }
 
 /** The conflicts for a repeated request; null: too many. */
-function conflictsIn(
-  { database, tenant, scope }: Draft,
-  { idempotency }: LogRecord,
-): MergeConflict[] | null {
+function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRecord): MergeConflict[] | null {
   const facts = database.tenants.get(tenant ?? '')?.facts;
   if (idempotency === undefined || facts === undefined) return [];
   const conflicts = scope?.merge?.conflicts ?? [];
