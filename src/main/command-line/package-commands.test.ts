@@ -181,6 +181,26 @@ test "right" { expect grandparent(ann, carl). expect not grandparnet(ann, ?_). }
   });
 });
 
+it('the page about knowledge as files shows what the commands print', async () => {
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  const page = await readFile(join(root, 'docs/how-to/knowledge-as-files.md'), 'utf8');
+  const shown = [...page.matchAll(/^```text\n([\s\S]*?)^```$/gm)].map(([, text = '']) => withoutTime(text));
+  const printed = ({ lines }: Ran): string => withoutTime(`${lines.join('\n')}\n`);
+  folder = join(root, 'examples/family');
+  const passed = printed(await run('test', '--coverage'));
+  const checked = printed(await run('check'));
+  const example = await readFile(join(folder, 'family.kb'), 'utf8');
+  const tests = await readFile(join(folder, 'family.test.kb'), 'utf8');
+  folder = await mkdtemp(join(tmpdir(), 'corollary-page-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await write({ 'family.kb': example.replace(', ?x != ?y.', '.'), 'family.test.kb': tests });
+  expect(shown).toEqual([passed, printed(await run('test')), checked]);
+});
+
+function withoutTime(text: string): string {
+  return text.replaceAll(/\(\d+ ms\)/g, '(time)');
+}
+
 describe('a package', () => {
   it('has the files below its folder, in order, without links and what belongs to other programs', async () => {
     await write({
