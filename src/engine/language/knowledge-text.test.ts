@@ -67,9 +67,19 @@ describe('the text of a file', () => {
   });
 
   it('takes key, on and check for facts where they are facts', () => {
-    const { items, errors } = parseKnowledgeText(':declare p(a)\nkey(a).\n:declare q(a)\ncheck :- key(b).');
+    const { items, errors } = parseKnowledgeText(
+      ':declare p(a)\nkey(a).\n:declare q(a) key a\ncheck :- key(b).\n:declare r(a) key a % b\n\n:declare s(a) "c"\nt.',
+    );
     expect(errors).toEqual([]);
-    expect(items.map(({ kind }) => kind)).toEqual(['declaration', 'fact', 'declaration', 'rule']);
+    expect(items.map(({ kind }) => kind)).toEqual([
+      'declaration',
+      'fact',
+      'declaration',
+      'rule',
+      'declaration',
+      'declaration',
+      'fact',
+    ]);
   });
 
   it('of hostile files is read in one pass', () => {
