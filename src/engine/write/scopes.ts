@@ -187,7 +187,9 @@ export async function diffScopes(
  */
 export async function mergeScopes(writer: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
   const run = input.runTests && writer.earlierOutcome(caller) === null;
-  const found = run ? await testsOfWrite(writer, caller, (context) => mergeAsCommit(context, caller, input)) : null;
+  const found = run
+    ? await testsOfWrite(writer, caller, (context) => mergeAsCommit(context, caller, input))
+    : null;
   if (input.dryRun) return { ...(await tryMerge(writer, caller, input)), ...(found && triedPart(found)) };
   const tests = found === null ? {} : { tests: refuseFailing(found) };
   const { live } = writer;
