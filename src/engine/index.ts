@@ -84,6 +84,7 @@ export {
 export { answerVariables, type Expectation, type KnowledgeTest } from './language/test-text.ts';
 export { isDeclarationLine, parseDeclaration, renderDeclaration } from './language/declaration-text.ts';
 export { renderAtom, renderConstraint, renderRule } from './language/print.ts';
+export { layOutConstraint, layOutRule } from './language/layout.ts';
 export { diagnosisOf, occurrencesIn } from './language/diagnose.ts';
 export type { LiteralSource, Span } from './language/source.ts';
 export { StartupError } from './log/startup-error.ts';

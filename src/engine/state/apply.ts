@@ -502,7 +502,9 @@ function* clearTenant(
   const tenant = present(database.tenants.get(name), 'the tenant was there when it was checked');
   const facts = yield* countStored(tenant.facts, database.lastGeneration, record.time);
   return () => {
-    if (facts > 0 || tenant.aliases.size > 0) database.advance(record.time, record.requestId);
+    if (facts > 0 || tenant.aliases.size + tenant.packages.size > 0)
+      database.advance(record.time, record.requestId);
+    database.packagesVersion++;
     if (kind === 'nukeTenant')
       database.tenants.set(name, newTenant(tenant.facts.createdAt, database.lastGeneration));
     else {
@@ -537,7 +539,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
   const { tenants, rules, declarations, constraints, tests } = database;
   const isChange =
     facts + rules.size + declarations.size + constraints.size + tests.size > 0 ||
-    [...tenants.values()].some(({ aliases }) => aliases.size > 0);
+    [...tenants.values()].some(({ aliases, packages }) => aliases.size + packages.size > 0);
   const after = database.lastGeneration + (isChange ? 1 : 0);
   const empty = new Map<string, TenantState>();
   for (const [name, tenant] of tenants) {
@@ -547,6 +549,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
   return () => {
     if (isChange) database.advance(record.time, record.requestId);
     database.clearedIn = after;
+    database.packagesVersion++;
     database.tenants = empty;
     database.rules = new RuleStore();
     // The version tells programs compiled from the removed rules that they are out of date.
