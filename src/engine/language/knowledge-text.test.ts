@@ -52,16 +52,6 @@ describe('the text of a file', () => {
       ]);
   });
 
-  it('has declarations that end with their line, whatever their last clause is', () => {
-    const { items, errors } = parseKnowledgeText(':declare p(a, b) key a\np(c, d).\n:declare q(a) key a\n');
-    expect(errors).toEqual([]);
-    expect(items.map(({ kind, span }) => `${kind} ${span.start}-${span.end}`)).toEqual([
-      'declaration 0-22',
-      'fact 23-31',
-      'declaration 32-51',
-    ]);
-  });
-
   it('puts arguments by name in order, if names are given', () => {
     const names = new ArgumentNames([{ name: 'p', arity: 2, arguments: [{ name: 'a' }, { name: 'b' }] }]);
     const { items } = parseKnowledgeText('p{b: 2, a: 1}.', { names });
@@ -77,9 +67,19 @@ describe('the text of a file', () => {
   });
 
   it('takes key, on and check for facts where they are facts', () => {
-    const { items, errors } = parseKnowledgeText(':declare p(a)\nkey(a).\n:declare q(a)\ncheck :- key(b).');
+    const { items, errors } = parseKnowledgeText(
+      ':declare p(a)\nkey(a).\n:declare q(a) key a\ncheck :- key(b).\n:declare r(a) key a % b\n\n:declare s(a) "c"\nt.',
+    );
     expect(errors).toEqual([]);
-    expect(items.map(({ kind }) => kind)).toEqual(['declaration', 'fact', 'declaration', 'rule']);
+    expect(items.map(({ kind }) => kind)).toEqual([
+      'declaration',
+      'fact',
+      'declaration',
+      'rule',
+      'declaration',
+      'declaration',
+      'fact',
+    ]);
   });
 
   it('of hostile files is read in one pass', () => {
@@ -96,6 +96,13 @@ describe('the text of a file', () => {
     ];
     for (const text of texts)
       expect(parseKnowledgeText(text, { tests: true }).errors.length).toBeGreaterThan(0);
+  });
+
+  it('ends a declaration with its line, whatever its last clause is', () => {
+    for (const clause of ['', ' key k', ' on conflict reject', ' check warn', ' "why"']) {
+      const { items, errors } = parseKnowledgeText(`:declare p(k)${clause}\nq(a).`);
+      expect([errors, items.map(({ kind }) => kind)], clause).toEqual([[], ['declaration', 'fact']]);
+    }
   });
 });
 

@@ -33,10 +33,9 @@ function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
 }
 
-/** Characters that XML 1.0 does not have, not even escaped; without the u flag each half of a pair is looked at. */
+/** Characters that XML 1.0 does not have, not even escaped, and halves of surrogate pairs. */
 // eslint-disable-next-line no-control-regex
-const noCharacter =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const noCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -3,18 +3,18 @@
  *
  * Exit codes: 0; 1 if a test fails, a file has an error or, with `--check`, would change; 2 if the package cannot be read.
  */
-import { randomUUID } from 'node:crypto';
-import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { formatKnowledgeText } from '../../engine/index.ts';
 import { checkPackage, type PackageDiagnostic } from '../packages/check-package.ts';
 import { PackageFailure } from '../packages/package-failure.ts';
 import { type KnowledgePackage, readPackage } from '../packages/read-package.ts';
+import { notWritten, replaced } from '../packages/replace-file.ts';
 import { type PackageTestRun, RefusedItem, testPackage } from '../packages/test-package.ts';
 import { watchPackage } from '../packages/watch-package.ts';
 import { type PackageCommand, type ParsedCommand, UsageError } from './arguments.ts';
 import { junitXml } from './junit.ts';
-import { coverageLines, testLines } from './test-report.ts';
+import { coverageLines, testLines, visible } from './test-report.ts';
 import type { Terminal } from './transfer.ts';
 
 /** What the commands need of the process. */
@@ -112,7 +112,7 @@ function reportErrors(
       ),
     );
   else {
-    for (const each of errors) print(`${placeOf(each)}: error: ${each.message}`);
+    for (const each of errors) print(visible(`${placeOf(each)}: error: ${each.message}`));
     print('No test was run.');
   }
   return 1;
@@ -130,7 +130,8 @@ async function check(folder: string, command: ParsedCommand, { terminal }: Packa
   if (command.json)
     terminal.print(JSON.stringify({ name: knowledge.name, errors, warnings, diagnostics }, null, 2));
   else {
-    for (const each of diagnostics) terminal.print(`${placeOf(each)}: ${each.severity}: ${each.message}`);
+    for (const each of diagnostics)
+      terminal.print(visible(`${placeOf(each)}: ${each.severity}: ${each.message}`));
     const files = counted(knowledge.files.length, 'file');
     terminal.print(`${files}: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`);
   }
@@ -147,7 +148,7 @@ async function format(folder: string, command: ParsedCommand, { terminal }: Pack
   for (const { path, laidOut } of laidOutFiles(knowledge)) {
     changed.push(path);
     if (!command.check) await replaced(join(resolve(folder), path), laidOut);
-    if (!command.json) terminal.print(path);
+    if (!command.json) terminal.print(visible(path));
   }
   if (command.json) terminal.print(JSON.stringify({ name: knowledge.name, changed }, null, 2));
   return command.check && changed.length > 0 ? 1 : 0;
@@ -161,28 +162,10 @@ function laidOutFiles({ files }: KnowledgePackage): { path: string; laidOut: str
   });
 }
 
-/** Replaces a file whole or not at all, with its permissions. */
-async function replaced(file: string, text: string): Promise<void> {
-  const draft = `${file}.${randomUUID()}`;
-  try {
-    const { mode } = await stat(file);
-    await writeFile(draft, text, { mode, flag: 'wx' });
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw notWritten(file, error);
-  }
-}
-
 async function written(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {
     throw notWritten(file, error);
   }
-}
-
-function notWritten(file: string, error: unknown): PackageFailure {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new PackageFailure(`${file} cannot be written: ${reason}`, { cause: error });
 }

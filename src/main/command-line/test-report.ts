@@ -24,7 +24,15 @@ export function testLines({ files, passed, failed, elapsedMs }: PackageTestRun):
   lines.push(
     `${total} ${total === 1 ? 'test' : 'tests'}: ${passed} passed, ${failed} failed (${elapsedMs} ms)`,
   );
-  return lines;
+  return lines.map(visible);
+}
+
+/** The line without control characters: names in a file must not steer a terminal. */
+export function visible(line: string): string {
+  // eslint-disable-next-line no-control-regex
+  return line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (each) => {
+    return `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** What one expectation found instead, beside what was expected. */
@@ -80,12 +88,12 @@ export function coverageLines(coverage: PackageCoverage): string[] {
       each.literal.replace(/\s+/g, ' '),
     ]),
   ]);
-  const width = Math.max(0, ...rows.map(([place = '']) => place.length));
+  const width = rows.reduce((most, [place = '']) => Math.max(most, place.length), 0);
   return [
     `Coverage: ${rulesExercised} of ${rules} rules, ${literalsExercised} of ${literals} literals${complete ? '' : ' (at least)'}`,
     ...(rows.length === 0 ? [] : ['Not exercised:']),
-    ...rows.map(
-      ([place = '', kind = '', text = '']) => `  ${place.padEnd(width)}  ${kind.padEnd(7)}  ${text}`,
+    ...rows.map(([place = '', kind = '', text = '']) =>
+      visible(`  ${place.padEnd(width)}  ${kind.padEnd(7)}  ${text}`),
     ),
   ];
 }

@@ -18,7 +18,7 @@ export interface PackageSettings {
   readonly service: PackageService;
 }
 
-export const noSettings: PackageSettings = {
+export const noPackageSettings: PackageSettings = {
   name: null,
   scope: null,
   service: { url: null, database: null, tenant: null },

@@ -13,7 +13,7 @@ import { importedDeclarationSchema, type ImportedDeclaration } from '../../engin
 import { validate } from '../../engine/contract/validation.ts';
 import { ArgumentNames, compareText, type KnowledgeText, parseKnowledgeText } from '../../engine/index.ts';
 import { PackageFailure } from './package-failure.ts';
-import { noSettings, type PackageService, parseSettings } from './package-settings.ts';
+import { noPackageSettings, type PackageService, parseSettings } from './package-settings.ts';
 
 /** Bytes of one file, and of all files of a package. */
 const maxFileBytes = 16 * 1024 * 1024;
@@ -60,13 +60,15 @@ export interface KnowledgePackage {
   readonly declarations: readonly PackageDeclaration[];
 }
 
-/** Reads the package in the folder. Throws a PackageFailure. */
-export async function readPackage(folder: string): Promise<KnowledgePackage> {
+/** Reads the package in the folder, which has some file unless it `mayBeEmpty`. Throws a PackageFailure. */
+export async function readPackage(folder: string, mayBeEmpty = false): Promise<KnowledgePackage> {
   const root = await failing(folder, () => realpath(folder));
+  const paths = await knowledgeFilesIn(root);
+  if (paths.length === 0 && !mayBeEmpty) throw new PackageFailure(`${folder} has no file that ends with .kb`);
   const settings = await readSettings(root);
   const read: ReadFile[] = [];
   let left = maxPackageBytes;
-  for (const path of await knowledgeFilesIn(root)) {
+  for (const path of paths) {
     const bytes = await readBytes(join(root, path), path);
     left -= bytes.length;
     if (left < 0)
@@ -92,12 +94,12 @@ export async function readPackage(folder: string): Promise<KnowledgePackage> {
   };
 }
 
-async function readSettings(root: string): Promise<typeof noSettings> {
+async function readSettings(root: string): Promise<typeof noPackageSettings> {
   let bytes: Buffer;
   try {
     bytes = await readBytes(join(root, settingsFile), settingsFile);
   } catch (error) {
-    if (error instanceof PackageFailure && isMissing(error.cause)) return noSettings;
+    if (error instanceof PackageFailure && isMissing(error.cause)) return noPackageSettings;
     throw error;
   }
   const { text, problem } = decoded(settingsFile, bytes);
@@ -220,7 +222,7 @@ function parsed(
     const { message, line, column } = problem;
     const span = { start: text.length, end: text.length };
     const range = { startLine: line, startColumn: column, endLine: line, endColumn: column };
-    errors.push({ code: 'syntax', message, span, range });
+    errors.unshift({ code: 'syntax', message, span, range });
   }
   if (isTests)
     for (const { kind, span } of read.items)

@@ -160,10 +160,10 @@ async function store(facts: readonly PlacedFact[], engine: Engine, caller: Calle
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
     // The refusal names the fact by its position.
-    const [, index = '0'] = /\bfacts\.(\d+)\./.exec(error.message) ?? [];
+    const [, index = '0'] = /^facts\.(\d+)\b/.exec(error.message) ?? [];
     const at = facts[Number(index)];
     if (at === undefined) throw error;
-    throw new RefusedItem(at.file, at.span, error.message.replace(/^facts\.\d+\.(\S+: )?/, ''));
+    throw new RefusedItem(at.file, at.span, error.message.replace(/^facts\.\d+(\.\S+)?: /, ''));
   }
 }
 
