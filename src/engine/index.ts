@@ -30,6 +30,7 @@ export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
 export { nameOfConstraint } from './write/constraints.ts';
 export { declarationToStore } from './write/declarations.ts';
+export { namesToDelete } from './write/stored-tests.ts';
 export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-figures.ts';
 export type { TransactionWrites } from './write/transactions.ts';
@@ -83,6 +84,7 @@ export {
 export { answerVariables, type Expectation, type KnowledgeTest } from './language/test-text.ts';
 export { isDeclarationLine, parseDeclaration, renderDeclaration } from './language/declaration-text.ts';
 export { renderAtom, renderConstraint, renderRule } from './language/print.ts';
+export { layOutConstraint, layOutRule } from './language/layout.ts';
 export { diagnosisOf, occurrencesIn } from './language/diagnose.ts';
 export type { LiteralSource, Span } from './language/source.ts';
 export { StartupError } from './log/startup-error.ts';

@@ -60,7 +60,7 @@ const testFailureSchema = z.object({
 });
 export type TestFailure = z.output<typeof testFailureSchema>;
 
-const testOutcomeSchema = z.object({
+export const testOutcomeSchema = z.object({
   name: z.string(),
   line: z.int().describe('In the text of the tests, from 1'),
   passed: z.boolean(),

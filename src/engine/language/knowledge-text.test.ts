@@ -97,6 +97,13 @@ describe('the text of a file', () => {
     for (const text of texts)
       expect(parseKnowledgeText(text, { tests: true }).errors.length).toBeGreaterThan(0);
   });
+
+  it('ends a declaration with its line, whatever its last clause is', () => {
+    for (const clause of ['', ' key k', ' on conflict reject', ' check warn', ' "why"']) {
+      const { items, errors } = parseKnowledgeText(`:declare p(k)${clause}\nq(a).`);
+      expect([errors, items.map(({ kind }) => kind)], clause).toEqual([[], ['declaration', 'fact']]);
+    }
+  });
 });
 
 describe('formatting a file', () => {

@@ -86,6 +86,8 @@ export interface KnowledgeTest {
   readonly span: Span;
   /** False if something in it could not be parsed. */
   readonly isWhole: boolean;
+  /** False if its closing brace is missing. */
+  readonly isClosed: boolean;
 }
 
 /** True at `test`, white space and a quotation mark, with which nothing else begins. */
@@ -145,6 +147,7 @@ class TestReader {
       statements: this.#statements,
       span: { start, end: scanner.position },
       isWhole: this.#errors === 0,
+      isClosed,
     };
   }
 

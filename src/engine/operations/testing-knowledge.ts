@@ -24,9 +24,10 @@ export async function runTestsOf(
   const parsed = await runInSlices(knowledgeTextSteps(text, { tests: true, names }), () => slices.breathe());
   const tests = testsOnly(parsed);
   const limits = { timeoutMs: Math.min(maxRunMs, timeoutMs * tests.length), maxDerivations };
-  const options = { view: scopeChoice({ scope, unscoped }), scope, timeoutMs, coverage };
+  const texts = [{ tests, lines: parsed.lines, view: scopeChoice({ scope, unscoped }), scope }];
+  const options = { timeoutMs, coverage };
   return engine.live.asQuestion(caller, limits, (timed) =>
-    engine.live.reading(caller, timed, (context) => runTests(context, tests, parsed.lines, options), null),
+    engine.live.reading(caller, timed, (context) => runTests(context, texts, options), null),
   );
 }
 

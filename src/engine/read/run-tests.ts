@@ -5,6 +5,7 @@
  * do it (a key with `supersede` ends what it supersedes), but nothing is refused, so that a test can expect a violation. It
  * leaves nothing behind: no fact, no table, no firing of a rule. A test that exceeds a limit fails, and names it.
  */
+import { EngineError } from '../base/errors.ts';
 import { TextMap, TextSet } from '../base/text-map.ts';
 import type { TestFailure, TestOutcome, TestRun } from '../contract/tests.ts';
 import type { Atom, Literal } from '../contract/language.ts';
@@ -19,6 +20,7 @@ import type { ReadContext } from '../session/read-context.ts';
 import { type SupposedWrite, supposeWrite } from '../session/supposed-write.ts';
 import type { Commit } from '../state/operation.ts';
 import type { FactIdentity, FactToStore, ScopeChoice } from '../store/fact-store.ts';
+import type { RuleRecord } from '../store/rule-store.ts';
 import { hintsOfNothing, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import { Coverage } from './test-coverage.ts';
@@ -33,32 +35,45 @@ const rowsBetweenBreaths = 0xff;
 /** Estimated bytes of an answer beside its texts. */
 const bytesOfAnswer = 150;
 
-/** How to run tests. */
-export interface TestRunOptions {
+/** Tests of one text. */
+export interface TestedText {
+  readonly tests: readonly KnowledgeTest[];
+  readonly lines: LineTable;
   /** The view in which goals are asked and facts are withdrawn. */
   readonly view: ScopeChoice;
   /** Of the facts that are given. */
   readonly scope: string | null;
+}
+
+/** How to run tests. */
+export interface TestRunOptions {
   /** Time limit of each test in milliseconds. */
   readonly timeoutMs: number;
+  /** When the time of all tests together is over, by `performance.now()`; absent: that of the context's pacer counts. */
+  readonly deadline?: number;
   readonly coverage: boolean;
   /** A write that is supposed before each test; absent: none. */
   readonly before?: Commit;
 }
 
-/** Runs the tests in order. `lines`: of their text. `context` reads stored facts alone, within the time of the whole run. */
+/**
+ * Runs the tests in order; one that is a failure already fails so. `context` reads stored facts alone, within the time of the
+ * whole run.
+ */
 export async function runTests(
   context: ReadContext,
-  tests: readonly KnowledgeTest[],
-  lines: LineTable,
+  texts: readonly (TestedText | TestOutcome)[],
   options: TestRunOptions,
 ): Promise<TestRun> {
-  const coverage = options.coverage ? new Coverage(context.database.rules.all()) : null;
+  const coverage = options.coverage ? new Coverage(await rulesTested(context, options)) : null;
   const outcomes: TestOutcome[] = [];
-  for (const test of tests) {
-    outcomes.push(await new TestCase(context, test, lines, options, coverage).run());
-    await context.pacer.breathe();
-  }
+  for (const text of texts)
+    if ('passed' in text) outcomes.push(text);
+    else
+      for (const test of text.tests) {
+        outcomes.push(await new TestCase(context, test, text, options, coverage).run());
+        await context.pacer.breathe();
+      }
   const passed = outcomes.filter((outcome) => outcome.passed).length;
   return {
     passed,
@@ -70,10 +85,19 @@ export async function runTests(
   };
 }
 
+/** The rules after what is supposed, with the ids that they have in every test. */
+async function rulesTested(
+  context: ReadContext,
+  { before }: Pick<TestRunOptions, 'before'>,
+): Promise<readonly RuleRecord[]> {
+  if (before === undefined || before.rules.length === 0) return context.database.rules.all();
+  return (await supposeWrite(context, { ...before, assert: [], retract: [] }, () => false)).rules;
+}
+
 class TestCase {
   readonly #context: ReadContext;
   readonly #test: KnowledgeTest;
-  readonly #lines: LineTable;
+  readonly #text: TestedText;
   readonly #options: TestRunOptions;
   readonly #coverage: Coverage | null;
   readonly #failures: TestFailure[] = [];
@@ -81,13 +105,15 @@ class TestCase {
   constructor(
     context: ReadContext,
     test: KnowledgeTest,
-    lines: LineTable,
+    text: TestedText,
     options: TestRunOptions,
     coverage: Coverage | null,
   ) {
-    this.#context = { ...context, pacer: context.pacer.within(options.timeoutMs) };
+    const { deadline = Number.POSITIVE_INFINITY, timeoutMs } = options;
+    const leftMs = Math.max(0, deadline - performance.now());
+    this.#context = { ...context, pacer: context.pacer.within(Math.min(leftMs, timeoutMs)) };
     this.#test = test;
-    this.#lines = lines;
+    this.#text = text;
     this.#options = options;
     this.#coverage = coverage;
   }
@@ -98,10 +124,11 @@ class TestCase {
     let at: Pick<Expectation, 'text' | 'span'> = { text: 'given', span: nameSpan };
     let hints: readonly string[] = [];
     try {
+      if (this.#context.pacer.leftMs === 0) throw outOfTime();
       const { reader, constraints } = await this.#supposed();
       const context = { ...this.#context, reader };
       await context.reasoner.evaluate(reader, false, context.pacer, async (set) => {
-        const world = { context, view: this.#options.view, constraints, set };
+        const world = { context, view: this.#text.view, constraints, set };
         for (const expectation of expectations) {
           at = expectation;
           const unmet = await judge(world, expectation, this.#coverage);
@@ -116,7 +143,7 @@ class TestCase {
     }
     return {
       name,
-      line: this.#lines.range(nameSpan).startLine,
+      line: this.#text.lines.range(nameSpan).startLine,
       passed: this.#failures.length === 0,
       elapsedMs: toMicroseconds(performance.now() - startedAt),
       failures: this.#failures,
@@ -125,12 +152,13 @@ class TestCase {
   }
 
   #fail({ text, span }: Pick<Expectation, 'text' | 'span'>, unmet: Unmet): void {
-    const { startLine: line, startColumn: column } = this.#lines.range(span);
+    const { startLine: line, startColumn: column } = this.#text.lines.range(span);
     this.#failures.push({ expectation: text, line, column, ...unmet });
   }
 
   async #supposed(): Promise<SupposedWrite> {
-    const { view, scope, before } = this.#options;
+    const { before } = this.#options;
+    const { view, scope } = this.#text;
     const { given, withdrawn } = this.#test;
     const { tenant, reader } = this.#context;
     const retract: FactIdentity[] = [];
@@ -160,6 +188,14 @@ class TestCase {
     const isStored = this.#context.tenant.facts.find(predicate, args, !negated, scope) !== null;
     return isStored ? { ...fact, validFrom: 'always', validUntil: 'never' } : fact;
   }
+}
+
+/** The refusal of a test that has no time left. */
+function outOfTime(): EngineError {
+  return new EngineError(
+    'InferenceLimitExceeded',
+    'the tests before it took all the time of the run: raise timeoutMs',
+  );
 }
 
 function isWithdrawn(fact: FactToStore, withdrawn: readonly Atom[]): boolean {

@@ -25,12 +25,17 @@ export const commandNames = [
   'test',
   'check',
   'format',
+  'diff',
+  'apply',
+  'pull',
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 /** A command on the files of a package, which needs no service. */
 export type PackageCommand = 'test' | 'check' | 'format';
+/** A command on the files of a package and a service. */
+export type PackageServiceCommand = 'diff' | 'apply' | 'pull';
 /** A command that talks to a running service; `store` does for some of its words. */
-export type ServiceCommand = Exclude<CommandName, 'serve' | PackageCommand>;
+export type ServiceCommand = Exclude<CommandName, 'serve' | PackageCommand | PackageServiceCommand>;
 
 export interface ParsedCommand {
   readonly name: CommandName | (typeof optionCommands)[number];
@@ -38,8 +43,9 @@ export interface ParsedCommand {
   readonly words: readonly string[];
   /** Address of the service; null: the endpoint file names it. */
   readonly url: string | null;
-  readonly database: string;
-  readonly tenant: string;
+  /** null: `default`, or that of a package. */
+  readonly database: string | null;
+  readonly tenant: string | null;
   readonly scope: string | null;
   readonly json: boolean;
   readonly proof: boolean;
@@ -48,6 +54,8 @@ export interface ParsedCommand {
   readonly format: string | null;
   readonly predicate: string | null;
   readonly dryRun: boolean;
+  /** For diff: exit code 1 if something differs. */
+  readonly exitCode: boolean;
   /** For history: filters of the log; null: any. */
   readonly entity: string | null;
   readonly actor: string | null;
@@ -99,8 +107,8 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     name,
     words: wordsOf(name, values.restore, positionals),
     url: values.url ?? null,
-    database: values.database,
-    tenant: values.tenant,
+    database: values.database ?? null,
+    tenant: values.tenant ?? null,
     scope: values.scope ?? null,
     json: values.json,
     proof: values.proof,
@@ -108,6 +116,7 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     format: values.format ?? null,
     predicate: values.predicate ?? null,
     dryRun: values['dry-run'] ?? false,
+    exitCode: values['exit-code'] ?? false,
     entity: values.entity ?? null,
     actor: values.actor ?? null,
     limit: values.limit ?? null,
@@ -151,8 +160,8 @@ function parse(argv: readonly string[]) {
       allowPositionals: true,
       options: {
         url: { type: 'string' },
-        database: { type: 'string', default: 'default' },
-        tenant: { type: 'string', default: 'default' },
+        database: { type: 'string' },
+        tenant: { type: 'string' },
         scope: { type: 'string' },
         json: { type: 'boolean', default: false },
         proof: { type: 'boolean', default: false },
@@ -160,6 +169,7 @@ function parse(argv: readonly string[]) {
         format: { type: 'string' },
         predicate: { type: 'string' },
         'dry-run': { type: 'boolean' },
+        'exit-code': { type: 'boolean' },
         entity: { type: 'string' },
         actor: { type: 'string' },
         limit: { type: 'string' },
@@ -219,6 +229,7 @@ const optionsOf: Readonly<
     | 'format'
     | 'predicate'
     | 'dry-run'
+    | 'exit-code'
     | 'entity'
     | 'actor'
     | 'limit'
@@ -241,7 +252,8 @@ const optionsOf: Readonly<
 > = {
   format: ['import', 'export'],
   predicate: ['import', 'export', 'history'],
-  'dry-run': ['import', 'history', 'constraints', 'entity'],
+  'dry-run': ['import', 'history', 'constraints', 'entity', 'apply', 'pull'],
+  'exit-code': ['diff'],
   entity: ['history'],
   actor: ['history'],
   limit: ['history', 'constraints', 'entity'],
@@ -313,10 +325,11 @@ const options = {
   dryRun: {
     usage: '--dry-run',
     about: [
-      'import, history revert, constraints add, entity merge: shows what it',
-      'would do, without doing it',
+      'import, history revert, constraints add, entity merge, apply, pull:',
+      'shows what it would do, without doing it',
     ],
   },
+  exitCode: { usage: '--exit-code', about: ['diff: exit code 1 if something differs'] },
   entity: { usage: '--entity NAME', about: ['history log: only facts about it'] },
   actor: { usage: '--actor NAME', about: ['history log: id or name of a key, or local'] },
   limit: {
@@ -513,6 +526,38 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     options: ['check'],
     more: ['Comments stay, and so does what cannot be parsed. Exit code 2 if the package cannot be read.'],
     example: 'corollary format family --check',
+  },
+  diff: {
+    takes: '[FOLDER]',
+    about: 'shows what applying a package would change in a service',
+    options: ['scope', 'exitCode'],
+    more: [
+      'Lines with + come, those with - go, those with ~ change, and what stays though no file states it is named with the',
+      'reason. Name, scope and service are those of corollary.toml; --scope, --url, --database and --tenant win. Exit code 1',
+      'if a file has an error or the service refuses, 2 if the package cannot be read or no service is reached.',
+    ],
+    example: 'corollary diff family --exit-code',
+  },
+  apply: {
+    takes: '[FOLDER]',
+    about: 'makes the knowledge of a service what a package states, in one transaction',
+    options: ['scope', 'dryRun'],
+    more: [
+      'It takes away only what an earlier apply of this name brought and nobody changed since. Tests are left out. Exit',
+      'codes as of diff.',
+    ],
+    example: 'corollary apply family --dry-run',
+  },
+  pull: {
+    takes: '[FOLDER]',
+    about: 'writes what a service holds of a package into its files',
+    options: ['scope', 'dryRun'],
+    more: [
+      'Statements that the service holds otherwise change where they stand, those that it does not hold go, and what no file',
+      'states comes to pulled.kb: what the package brought and, if it has a scope, all of that. Comments and the order stay.',
+      'Exit codes as of diff.',
+    ],
+    example: 'corollary pull family --dry-run',
   },
   status: {
     takes: '',

@@ -3,13 +3,13 @@
  *
  * Exit codes: 0; 1 if a test fails, a file has an error or, with `--check`, would change; 2 if the package cannot be read.
  */
-import { randomUUID } from 'node:crypto';
-import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { formatKnowledgeText } from '../../engine/index.ts';
 import { checkPackage, type PackageDiagnostic } from '../packages/check-package.ts';
 import { PackageFailure } from '../packages/package-failure.ts';
 import { type KnowledgePackage, readPackage } from '../packages/read-package.ts';
+import { notWritten, replaced } from '../packages/replace-file.ts';
 import { type PackageTestRun, RefusedItem, testPackage } from '../packages/test-package.ts';
 import { watchPackage } from '../packages/watch-package.ts';
 import { type PackageCommand, type ParsedCommand, UsageError } from './arguments.ts';
@@ -162,28 +162,10 @@ function laidOutFiles({ files }: KnowledgePackage): { path: string; laidOut: str
   });
 }
 
-/** Replaces a file whole or not at all, with its permissions. */
-async function replaced(file: string, text: string): Promise<void> {
-  const draft = `${file}.${randomUUID()}`;
-  try {
-    const { mode } = await stat(file);
-    await writeFile(draft, text, { mode, flag: 'wx' });
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw notWritten(file, error);
-  }
-}
-
 async function written(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {
     throw notWritten(file, error);
   }
-}
-
-function notWritten(file: string, error: unknown): PackageFailure {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new PackageFailure(`${file} cannot be written: ${reason}`, { cause: error });
 }

@@ -12,6 +12,7 @@ import {
   isCommandName,
   isFolderCommand,
   type PackageCommand,
+  type PackageServiceCommand,
   parseArguments,
   type ParsedCommand,
   UsageError,
@@ -65,6 +66,10 @@ async function main(): Promise<number> {
     case 'check':
     case 'format':
       return workOnPackage(command.name, command);
+    case 'diff':
+    case 'apply':
+    case 'pull':
+      return workWithService(command.name, command);
     default:
       return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
   }
@@ -96,6 +101,15 @@ async function workOnPackage(name: PackageCommand, command: ParsedCommand): Prom
   const ending = new AbortController();
   if (command.watch) void nextSignal().then(() => ending.abort());
   return runPackageCommand(name, command, { terminal: { print, complain }, signal: ending.signal });
+}
+
+async function workWithService(name: PackageServiceCommand, command: ParsedCommand): Promise<number> {
+  const { runPackageServiceCommand } = await import('../command-line/package-service.ts');
+  return runPackageServiceCommand(name, command, {
+    terminal: { print, complain },
+    endpointFile: endpointFileOf(process.env),
+    apiKey: process.env['API_KEY'] || null,
+  });
 }
 
 async function workOnFolder(name: FolderCommand, [file = '']: readonly string[]): Promise<number> {

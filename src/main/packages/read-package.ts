@@ -68,11 +68,11 @@ export interface KnowledgePackage {
   readonly declarations: readonly PackageDeclaration[];
 }
 
-/** Reads the package in the folder. Throws a PackageFailure. */
-export async function readPackage(folder: string): Promise<KnowledgePackage> {
+/** Reads the package in the folder, which has some file unless it `mayBeEmpty`. Throws a PackageFailure. */
+export async function readPackage(folder: string, mayBeEmpty = false): Promise<KnowledgePackage> {
   const root = await failing(folder, () => realpath(folder));
   const paths = await knowledgeFilesIn(root);
-  if (paths.length === 0) throw new PackageFailure(`${folder} has no file that ends with .kb`);
+  if (paths.length === 0 && !mayBeEmpty) throw new PackageFailure(`${folder} has no file that ends with .kb`);
   const settings = await readSettings(root);
   const read: ReadFile[] = [];
   let left = maxPackageBytes;
