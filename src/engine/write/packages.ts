@@ -30,7 +30,7 @@ import {
   planPackage,
   type PlannedAnswer,
 } from './package-plan.ts';
-import { noStatements, readStatements } from './package-text.ts';
+import { noStatements, readPackageText } from './package-text.ts';
 
 /**
  * Makes the knowledge what the package states. Throws ValidationException with the places of all errors, Forbidden if the
@@ -46,7 +46,7 @@ export async function applyPackage(
   const earlier = input.dryRun ? null : writer.earlierOutcome(caller);
   if (earlier !== null) return answerLogged(earlier);
   const database = live.database(caller);
-  const statements = await readStatements(input, database, writer.slices(caller));
+  const statements = await readPackageText(input, database, writer.slices(caller));
   const { scope, dryRun, timeoutMs } = input;
   return change(writer, caller, { name, scope, isRemoved: false, statements }, { dryRun, timeoutMs });
 }
