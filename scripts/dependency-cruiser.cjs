@@ -92,6 +92,7 @@ const homes = {
   pg: `^src/engine/log/postgres-connection\\.ts$|${testOrSupport}`,
   'gpt-tokenizer': `^src/engine/base/|${testOrSupport}`,
   'csv-parse': '^src/main/transfer/',
+  'smol-toml': '^src/(main/packages/|engine/contract/testing/)',
   'jks-js': '^src/main/tls/',
   'node-forge': '^src/main/tls/',
   'openapi-explorer': '^src/renderer/',
@@ -114,7 +115,7 @@ const homes = {
   vite: '^src/engine/testing/child-program\\.ts$',
 };
 
-const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml'];
+const testLibraries = ['vitest', 'fast-check', 'ajv'];
 
 /**
  * A regular expression for a package's files, including its types of DefinitelyTyped; a name that ends in / is a scope.
@@ -133,7 +134,8 @@ const mainLayers = {
     ]),
   ),
   bridge: ['base'],
-  'command-line': ['base'],
+  packages: ['base'],
+  'command-line': ['base', 'packages'],
   desktop: ['base'],
   service: [
     'base',

@@ -62,6 +62,14 @@ export type ChangeKind =
 /** A change, as in the stream of changes. `eventId` is the `after` of a later stream. */
 export type ChangeEvent = Change & { kind: ChangeKind; eventId: string };
 
+/** null: unknown, for records of earlier versions. */
+export type Actor = {
+  /** Of the key; `local`: without a key. */
+  id: string;
+  /** Of the key, as it was then. */
+  name: string | null;
+} | null;
+
 export type AgentClient = {
   id: string;
   name: string | null;
@@ -1274,13 +1282,7 @@ export type FactHistory = {
       generation: number;
       /** Epoch milliseconds. */
       time: number;
-      /** null: unknown, for records of earlier versions. */
-      actor: {
-        /** Of the key; `local`: without a key. */
-        id: string;
-        /** Of the key, as it was then. */
-        name: string | null;
-      } | null;
+      actor: Actor;
       /** http, mcp, a2a, workbench, cli or system; null: unknown. */
       surface: string | null;
     };
@@ -1289,13 +1291,7 @@ export type FactHistory = {
       generation: number;
       /** Epoch milliseconds. */
       time: number;
-      /** null: unknown, for records of earlier versions. */
-      actor: {
-        /** Of the key; `local`: without a key. */
-        id: string;
-        /** Of the key, as it was then. */
-        name: string | null;
-      } | null;
+      actor: Actor;
       /** http, mcp, a2a, workbench, cli or system; null: unknown. */
       surface: string | null;
     } | null;
@@ -1436,13 +1432,7 @@ export type GenerationEntry = {
   generation: number;
   /** Epoch milliseconds. */
   time: number;
-  /** null: unknown, for records of earlier versions. */
-  actor: {
-    /** Of the key; `local`: without a key. */
-    id: string;
-    /** Of the key, as it was then. */
-    name: string | null;
-  } | null;
+  actor: Actor;
   /** http, mcp, a2a, workbench, cli or system; null: unknown. */
   surface: string | null;
   /** Name and version of the program, as it said. */
@@ -2142,6 +2132,191 @@ export type OptimizeInput = {
   format?: 'json' | 'text' | null | undefined;
   /** Time limit in milliseconds, 10,000 if absent. Goals have 60% of it; those of a query 2,000 if it is absent. Beyond it 422. */
   timeoutMs?: number | null | undefined;
+};
+
+export type PackageDetail = {
+  name: string;
+  scope: string | null;
+  /** When it was last applied with a change. */
+  appliedAt: number;
+  appliedBy: Actor;
+  /** Of that. */
+  generation: number;
+  /** What it brought, as of then. */
+  counts: {
+    facts: number;
+    rules: number;
+    declarations: number;
+    constraints: number;
+  };
+  /** One page, in the order in which it brought them. */
+  facts: {
+    atom: string;
+    predicate: string;
+    args: string[];
+    truthVal: boolean;
+    scope: string | null;
+    /** null: it is not stored. */
+    id: string | null;
+    /** changed: somebody changed it since, so that applying does not take it away; gone: it is not stored. */
+    state: 'held' | 'changed' | 'gone';
+  }[];
+  nextOffset: number | null;
+  rules: {
+    id: string;
+    /** null: it is gone. */
+    text: string | null;
+    scope: string | null;
+    /** changed: somebody changed it since, so that applying does not take it away; gone: it is not stored. */
+    state: 'held' | 'changed' | 'gone';
+  }[];
+  declarations: {
+    name: string;
+    arity: number;
+    text: string | null;
+    /** changed: somebody changed it since, so that applying does not take it away; gone: it is not stored. */
+    state: 'held' | 'changed' | 'gone';
+  }[];
+  constraints: {
+    id: string;
+    text: string | null;
+    description: string | null;
+    scope: string | null;
+    /** changed: somebody changed it since, so that applying does not take it away; gone: it is not stored. */
+    state: 'held' | 'changed' | 'gone';
+  }[];
+};
+
+export type PackageInput = {
+  /** The whole package: facts, rules, `!-` constraints and `:declare` lines. Tests are left out. */
+  text?: string | null | undefined;
+  /** The same in several texts. */
+  files?:
+    | {
+        /** For messages: it is where errors are. */
+        path: string;
+        text: string;
+      }[]
+    | null
+    | undefined;
+  /** Of its facts, rules and constraints; absent: none. Declarations have no scope. */
+  scope?: string | null | undefined;
+  /** Answer without storing anything. Default: false. */
+  dryRun?: boolean | null | undefined;
+  /** Time for deriving consequences. Default: 2000. */
+  timeoutMs?: number | null | undefined;
+};
+
+export type PackageList = {
+  /** By name. */
+  packages: {
+    name: string;
+    scope: string | null;
+    /** When it was last applied with a change. */
+    appliedAt: number;
+    appliedBy: Actor;
+    /** Of that. */
+    generation: number;
+    /** What it brought, as of then. */
+    counts: {
+      facts: number;
+      rules: number;
+      declarations: number;
+      constraints: number;
+    };
+  }[];
+};
+
+export type PackageOutcome = {
+  name: string;
+  scope: string | null;
+  /** unchanged: the service holds all that the package states, and nothing else of the package. */
+  status: 'applied' | 'unchanged' | 'deleted';
+  /** changed: facts of others whose validity ends, by a key with `supersede`. */
+  facts: {
+    added: number;
+    removed: number;
+    changed: number;
+    /** What the package states and was stored already. */
+    kept: number;
+    /** As text, the first 100 of each. */
+    listed: {
+      added: string[];
+      removed: string[];
+      changed: string[];
+    };
+  };
+  rules: {
+    added: number;
+    removed: number;
+    changed: number;
+    /** What the package states and was stored already. */
+    kept: number;
+    /** As text, the first 100 of each. */
+    listed: {
+      added: string[];
+      removed: string[];
+      changed: string[];
+    };
+  };
+  declarations: {
+    added: number;
+    removed: number;
+    changed: number;
+    /** What the package states and was stored already. */
+    kept: number;
+    /** As text, the first 100 of each. */
+    listed: {
+      added: string[];
+      removed: string[];
+      changed: string[];
+    };
+  };
+  constraints: {
+    added: number;
+    removed: number;
+    changed: number;
+    /** What the package states and was stored already. */
+    kept: number;
+    /** As text, the first 100 of each. */
+    listed: {
+      added: string[];
+      removed: string[];
+      changed: string[];
+    };
+  };
+  /** What the package no longer states and stays: somebody changed it since, or another package holds it too. It is then no longer the package's. The first 100. */
+  kept: {
+    kind: 'fact' | 'rule' | 'declaration' | 'constraint';
+    text: string;
+    /** Why it stays. */
+    reason: string;
+  }[];
+  keptCount: number;
+  /** Conclusions that become true. */
+  gained: number;
+  /** Conclusions that are no longer true. */
+  lost: number;
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what was not derived, negated with -. */
+  notWorkedOut?: string[] | undefined;
+  generation: number;
+  dryRun?: true | undefined;
+};
+
+export type PackageQuery = {
+  /** Facts. Default: 100. */
+  limit?: string | null | undefined;
+  /** Facts to skip. Default: 0. */
+  offset?: string | null | undefined;
+};
+
+export type PackageRemoval = {
+  /** Default: false. */
+  dryRun?: 'true' | 'false' | null | undefined;
+  /** Time for deriving consequences. Default: 2000. */
+  timeoutMs?: string | null | undefined;
 };
 
 export type Pending = {
@@ -4146,6 +4321,31 @@ export interface Operations {
     },
     options?: CallOptions,
   ): AsyncIterable<Uint8Array>;
+  /** List the packages of this tenant: `GET /packages`. */
+  listPackages(options?: CallOptions): Promise<PackageList>;
+  /** What a package brought: `GET /packages/:name`. */
+  getPackage(
+    name: string,
+    fields?: {
+      /** Facts. Default: 100. */
+      limit?: number | null | undefined;
+      /** Facts to skip. Default: 0. */
+      offset?: number | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<PackageDetail>;
+  /** Make the knowledge what a package states: `PUT /packages/:name`. */
+  applyPackage(name: string, fields: PackageInput, options?: WriteOptions): Promise<PackageOutcome>;
+  /** Take away what a package brought: `DELETE /packages/:name`. */
+  deletePackage(
+    name: string,
+    options?: WriteOptions & {
+      /** Default: false. */
+      dryRun?: boolean | null | undefined;
+      /** Time for deriving consequences. Default: 2000. */
+      timeoutMs?: number | null | undefined;
+    },
+  ): Promise<PackageOutcome>;
   /** The databases this caller can reach: `GET /databases`. */
   listDatabases(options?: CallOptions): Promise<DatabaseList>;
   /** Create a database: `POST /databases`. */

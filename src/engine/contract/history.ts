@@ -58,7 +58,7 @@ export const historyQuerySchema = z
   });
 export type HistoryQuery = z.output<typeof historyQuerySchema>;
 
-const actorSchema = z
+export const actorSchema = z
   .object({
     id: z.string().describe('Of the key; `local`: without a key'),
     name: z.string().nullable().describe('Of the key, as it was then'),

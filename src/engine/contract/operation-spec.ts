@@ -11,7 +11,8 @@ export const operationTags = {
   history: 'Who changed what and when, and taking it back.',
   rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
   constraints: 'What must not be true: listed where it is, or refused before it is stored.',
-  tests: 'What must come out of the knowledge: expectations that run over it, and over what a change would make of it.',
+  tests:
+    'What must come out of the knowledge: expectations that run over it, and over what a change would make of it.',
   inference: 'Questions and their proofs, explanations, suppositions and traces.',
   transactions: 'Writes that others see together or not at all.',
   scopes: 'Variants of the knowledge side by side: forked, compared and merged.',

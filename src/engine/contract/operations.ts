@@ -25,6 +25,7 @@ import { contextOperations } from './operations/context.ts';
 import { extractionOperations } from './operations/extraction.ts';
 import { authenticationOperations } from './operations/authentication.ts';
 import { transferOperations } from './operations/transfer.ts';
+import { packageOperations } from './operations/packages.ts';
 import { agentOperations } from './operations/agents.ts';
 import { replicationOperations } from './operations/replication.ts';
 import { serviceOperations } from './operations/service.ts';
@@ -46,6 +47,7 @@ export const operations = {
   ...contextOperations,
   ...extractionOperations,
   ...transferOperations,
+  ...packageOperations,
   ...databaseOperations,
   ...authenticationOperations,
   ...agentOperations,

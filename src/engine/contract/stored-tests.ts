@@ -86,7 +86,9 @@ const lastRunSchema = z
     generation: generationSchema.describe('The knowledge over which it ran'),
   })
   .optional()
-  .describe('The last run by name over the stored knowledge of this tenant; absent: none since the service started');
+  .describe(
+    'The last run by name over the stored knowledge of this tenant; absent: none since the service started',
+  );
 export type LastRun = z.output<typeof lastRunSchema>;
 
 export const storedTestSchema = z.object({
@@ -168,7 +170,9 @@ export type TestsOfWrite = z.output<typeof testsOfWriteSchema>;
 
 /** What a write that can be tried answers of its tests. */
 export const testsOfWriteFields = {
-  tests: testsOfWriteSchema.optional().describe('With runTests; absent if the answer repeats that of an earlier request'),
+  tests: testsOfWriteSchema
+    .optional()
+    .describe('With runTests; absent if the answer repeats that of an earlier request'),
   refused: z
     .literal('TestsFailed')
     .optional()

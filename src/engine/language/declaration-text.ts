@@ -140,7 +140,7 @@ class DeclarationReader {
         const argument: Record<string, unknown> = { name: this.#word('the name of an argument') };
         this.#arguments.push({ start, end: scanner.position });
         if (this.#take(':')) argument['type'] = this.#type();
-        if (this.#sees('"')) argument['description'] = scanner.quotedText();
+        if (this.#sees('"')) argument['description'] = this.#string();
         named.push(argument);
       } while (this.#take(','));
       this.#expect(')');
@@ -162,14 +162,20 @@ class DeclarationReader {
   #type(): string | { readonly oneOf: readonly string[] } {
     if (!this.#take('{')) return this.#word('a type');
     const oneOf: string[] = [];
-    do oneOf.push(this.#sees('"') ? this.#scanner.quotedText() : this.#constant());
+    do oneOf.push(this.#sees('"') ? this.#string() : this.#constant());
     while (this.#take(','));
     this.#expect('}');
     return { oneOf };
   }
 
+  #string(): string {
+    this.#scanner.skip();
+    return this.#scanner.quotedText();
+  }
+
   #constant(): string {
     const scanner = this.#scanner;
+    scanner.skip();
     bareConstant.lastIndex = scanner.position;
     const [found] = bareConstant.exec(scanner.text) ?? [];
     if (found === undefined) return scanner.failUnexpected('a constant is expected');
@@ -208,17 +214,22 @@ class DeclarationReader {
     return word;
   }
 
+  /** True if the token comes next, after white space; stays where it is. */
   #sees(token: string): boolean {
-    this.#scanner.skip();
-    return this.#scanner.sees(token);
+    const scanner = this.#scanner;
+    return scanner.text.startsWith(token, scanner.pastSpace(scanner.position));
   }
 
   #take(token: string): boolean {
-    return this.#sees(token) && this.#scanner.take(token);
+    if (!this.#sees(token)) return false;
+    this.#scanner.skip();
+    return this.#scanner.take(token);
   }
 
   #expect(token: string): void {
-    if (!this.#take(token)) this.#scanner.failUnexpected(`${token} is expected`);
+    if (this.#take(token)) return;
+    this.#scanner.skip();
+    this.#scanner.failUnexpected(`${token} is expected`);
   }
 }
 

@@ -67,9 +67,19 @@ describe('the text of a file', () => {
   });
 
   it('takes key, on and check for facts where they are facts', () => {
-    const { items, errors } = parseKnowledgeText(':declare p(a)\nkey(a).\n:declare q(a)\ncheck :- key(b).');
+    const { items, errors } = parseKnowledgeText(
+      ':declare p(a)\nkey(a).\n:declare q(a) key a\ncheck :- key(b).\n:declare r(a) key a % b\n\n:declare s(a) "c"\nt.',
+    );
     expect(errors).toEqual([]);
-    expect(items.map(({ kind }) => kind)).toEqual(['declaration', 'fact', 'declaration', 'rule']);
+    expect(items.map(({ kind }) => kind)).toEqual([
+      'declaration',
+      'fact',
+      'declaration',
+      'rule',
+      'declaration',
+      'declaration',
+      'fact',
+    ]);
   });
 
   it('of hostile files is read in one pass', () => {
@@ -86,6 +96,13 @@ describe('the text of a file', () => {
     ];
     for (const text of texts)
       expect(parseKnowledgeText(text, { tests: true }).errors.length).toBeGreaterThan(0);
+  });
+
+  it('ends a declaration with its line, whatever its last clause is', () => {
+    for (const clause of ['', ' key k', ' on conflict reject', ' check warn', ' "why"']) {
+      const { items, errors } = parseKnowledgeText(`:declare p(k)${clause}\nq(a).`);
+      expect([errors, items.map(({ kind }) => kind)], clause).toEqual([[], ['declaration', 'fact']]);
+    }
   });
 });
 

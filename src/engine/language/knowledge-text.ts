@@ -20,8 +20,8 @@ import {
   isGround,
   Parser,
   programDialect,
-  readItems,
-  type Report,
+  itemSteps,
+  type ReportProblem,
   type Statement,
   type SyntaxProblem,
 } from './parser.ts';
@@ -67,7 +67,7 @@ export function* knowledgeTextSteps(
   const parser = new Parser(text, programDialect, names ?? null);
   const items: KnowledgeItem[] = [];
   const testLines = new Map<string, number>();
-  const errors = yield* readItems(parser, lines, maxErrors, (report) => {
+  const errors = yield* itemSteps(parser, lines, maxErrors, (report) => {
     const item = readItem(parser, report);
     if (item === null) return;
     if (item.kind !== 'test') items.push(item);
@@ -83,7 +83,7 @@ export function* knowledgeTextSteps(
   return { items, errors, comments: parser.scanner.comments, lines };
 }
 
-function readItem(parser: Parser, report: Report): KnowledgeItem | null {
+function readItem(parser: Parser, report: ReportProblem): KnowledgeItem | null {
   const { scanner } = parser;
   if (startsDeclaration(scanner)) return readDeclaration(scanner);
   if (startsTest(scanner)) return readTest(parser, report);

@@ -17,7 +17,7 @@ import {
   isGround,
   Parser,
   programDialect,
-  readItems,
+  itemSteps,
   type Statement,
   type SyntaxProblem,
 } from './parser.ts';
@@ -80,7 +80,7 @@ function* readProgram(
   const parser = new Parser(text, dialect, names);
   const statements: Statement[] = [];
   const constraints: ConstraintStatement[] = [];
-  const errors = yield* readItems(parser, lines, maxErrors, (report) => {
+  const errors = yield* itemSteps(parser, lines, maxErrors, (report) => {
     const statement =
       allowsConstraints && parser.startsConstraint
         ? parser.constraint()

@@ -1,7 +1,7 @@
 /**
  * The parser of statements: one class by recursive descent, and the loop that collects errors.
  *
- * Its methods throw a `SyntaxFailure` with the position; `readItems` catches it, reports it and goes on with the next
+ * Its methods throw a `SyntaxFailure` with the position; `itemSteps` catches it, reports it and goes on with the next
  * statement. It takes linear time, and the call stack is bounded (`maxAggregateDepth`). `parse.ts`, `knowledge-text.ts`
  * and `test-text.ts` offer it; the failures never leave them.
  */
@@ -525,10 +525,10 @@ function closingQuote(text: string, start: number): number {
 const charactersOfStep = 16_384;
 
 /** Takes a syntax error. */
-export type Report = (code: SyntaxProblem['code'], message: string, span: Span) => void;
+export type ReportProblem = (code: SyntaxProblem['code'], message: string, span: Span) => void;
 
 /** True for a rule, and for a fact without variables; otherwise reports its first variable. */
-export function isGround(statement: Statement, report: Report): boolean {
+export function isGround(statement: Statement, report: ReportProblem): boolean {
   if (statement.kind === 'rule') return true;
   const index = statement.atom.args.findIndex(isVariable);
   if (index < 0) return true;
@@ -541,11 +541,11 @@ export function isGround(statement: Statement, report: Report): boolean {
  * Reads items until the text ends, in small steps, and returns the errors in the order found, at most `maxErrors` and
  * those of one item more. `readItem` reads one from the scanner's position; after a failure parsing goes on behind it.
  */
-export function* readItems(
+export function* itemSteps(
   parser: Parser,
   lines: LineTable,
   maxErrors: number,
-  readItem: (report: Report) => void,
+  readItem: (report: ReportProblem) => void,
 ): Generator<'more', SyntaxProblem[], undefined> {
   const { scanner } = parser;
   const errors: SyntaxProblem[] = [];

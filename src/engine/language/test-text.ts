@@ -18,7 +18,7 @@
  */
 import { type Atom, isVariable, isWellFormed, type Literal } from '../contract/language.ts';
 import { bodyProblems } from './check.ts';
-import { codeOf, type Parser, type Report } from './parser.ts';
+import { codeOf, type Parser, type ReportProblem } from './parser.ts';
 import { renderLiteral } from './print.ts';
 import { isSpace, type Scanner, SyntaxFailure } from './scanner.ts';
 import type { LiteralSource, Span } from './source.ts';
@@ -105,7 +105,7 @@ function startsStatement(scanner: Scanner): boolean {
 }
 
 /** Reads a test, from its `test`. Reports what is wrong; null if it has no readable name. */
-export function readTest(parser: Parser, report: Report): KnowledgeTest | null {
+export function readTest(parser: Parser, report: ReportProblem): KnowledgeTest | null {
   return new TestReader(parser, report).read();
 }
 
@@ -113,10 +113,10 @@ class TestReader {
   readonly #parser: Parser;
   readonly #scanner: Scanner;
   readonly #statements: (GivenStatement | Expectation)[] = [];
-  readonly #report: Report;
+  readonly #report: ReportProblem;
   #errors = 0;
 
-  constructor(parser: Parser, report: Report) {
+  constructor(parser: Parser, report: ReportProblem) {
     this.#parser = parser;
     this.#scanner = parser.scanner;
     this.#report = (code, message, span) => {

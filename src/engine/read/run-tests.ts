@@ -192,7 +192,10 @@ class TestCase {
 
 /** The refusal of a test that has no time left. */
 function outOfTime(): EngineError {
-  return new EngineError('InferenceLimitExceeded', 'the tests before it took all the time of the run: raise timeoutMs');
+  return new EngineError(
+    'InferenceLimitExceeded',
+    'the tests before it took all the time of the run: raise timeoutMs',
+  );
 }
 
 function isWithdrawn(fact: FactToStore, withdrawn: readonly Atom[]): boolean {

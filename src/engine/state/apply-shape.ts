@@ -171,10 +171,7 @@ export function testsAfter(
 }
 
 /** Applies the operations but those on what is not there: another commit removed it, and this one will be refused. */
-function changeSome(
-  shape: Shape,
-  operations: readonly ShapeOperation[],
-): void {
+function changeSome(shape: Shape, operations: readonly ShapeOperation[]): void {
   const { declarations, constraints } = shape;
   for (const [at, operation] of operations.entries()) {
     const { kind } = operation;

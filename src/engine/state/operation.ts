@@ -146,10 +146,24 @@ export interface Commit {
   readonly shape?: readonly ShapeOperation[];
   /** The facts are stored as they are: a key with `supersede` ends no other fact. Absent: it does. */
   readonly isExact?: true;
+  /** The package that the transaction applies or takes away; absent: none. See `PackageRecord`. */
+  readonly package?: PackageChange;
+  /** Keys of what the package no longer holds although it may stay; absent: none. */
+  readonly drops?: readonly string[];
+  /** Keys of what is stored and the package holds too from now on, with their generations; absent: none. */
+  readonly takes?: readonly (readonly [key: string, generation: number])[];
   /** Number of writes in the transaction. */
   readonly operations: number;
   /** The answer to a repeated request, beside the counts; absent: none. */
   readonly note?: string;
+}
+
+/** What becomes of a package beside what the transaction writes: it holds what that stores, and not what that takes away. */
+export interface PackageChange {
+  readonly name: string;
+  readonly scope: string | null;
+  /** The package is no more. */
+  readonly isRemoved?: true;
 }
 
 /**
@@ -306,7 +320,7 @@ export interface RuleToStore {
 }
 
 /** The latest version of operations that this program reads. */
-export const operationVersion = 5;
+export const operationVersion = 6;
 
 /** The first version of programs that can apply each of these kinds. */
 const versionOfShape: Readonly<Record<ShapeOperation['kind'], number>> = {
@@ -329,10 +343,17 @@ export function versionOf(operation: Operation): number {
   if (operation.kind === 'forget') return 3;
   if (isShapeOperation(operation)) return versionOfShape[operation.kind];
   if (operation.kind !== 'commit') return 1;
+  if (operation.package !== undefined) return 6;
   const { shape = [], retractsEnded } = operation;
   let version = retractsEnded === true ? 3 : shape.length === 0 ? 1 : 2;
   for (const { kind } of shape) version = Math.max(version, versionOfShape[kind]);
   return version;
+}
+
+/** The name of the operation in the history. */
+export function operationName(operation: Operation): string {
+  if (operation.kind !== 'commit' || operation.package === undefined) return operation.kind;
+  return operation.package.isRemoved === true ? 'deletePackage' : 'applyPackage';
 }
 
 /** Narrows an operation to those on declarations, constraints, tests and aliases. */
@@ -412,8 +433,8 @@ export type Outcome =
       /** Absent in outcomes from before merges recorded a fork's base. */
       readonly base?: Merged['base'];
       readonly ancestor?: Merged['ancestor'];
-      /** Included only if the request can be repeated. */
-      readonly conflicts: readonly MergeConflict[];
+      /** Included only if the request can be repeated; null: too many to be kept. */
+      readonly conflicts: readonly MergeConflict[] | null;
       readonly generation: number;
     } & MergedCounts)
   | {
@@ -428,7 +449,7 @@ export type Outcome =
       readonly note?: string;
       readonly generation: number;
     }
-  /** `answer` is null if the request cannot be repeated. */
+  /** `answer` is null if the request cannot be repeated, or the answer is too long to be kept. */
   | { readonly kind: 'decayed'; readonly answer: Decay['answer']; readonly generation: number }
   | { readonly kind: 'consolidated'; readonly answer: Consolidate['answer']; readonly generation: number }
   | { readonly kind: 'restored'; readonly answer: Restore['answer']; readonly generation: number }
@@ -439,6 +460,20 @@ export type Outcome =
 export type OutcomeKey = Omit<KeyView, 'lastUsedAt'>;
 
 export type MergedCounts = Pick<Merged, 'added' | 'updated' | 'deleted' | 'kept' | 'resolved'>;
+
+/** False: only that there was a write is kept of it for a repeated request, since its answer is too long. */
+export function isKept(outcome: Outcome): boolean {
+  switch (outcome.kind) {
+    case 'merged':
+      return outcome.conflicts !== null;
+    case 'decayed':
+    case 'consolidated':
+    case 'restored':
+      return outcome.answer !== null;
+    default:
+      return true;
+  }
+}
 
 type Kind = Outcome['kind'];
 

@@ -6,7 +6,8 @@ import { present } from '../base/assert.ts';
 import type { Prng } from './prng.ts';
 import type { FactIdentity, FactPattern, FactToStore } from '../store/fact-store.ts';
 import { parseRule } from '../language/parse.ts';
-import { type Operation, type ShapeOperation, versionOf } from '../state/operation.ts';
+import { type Commit, type Operation, type ShapeOperation, versionOf } from '../state/operation.ts';
+import { packagedFact } from '../store/package-record.ts';
 import type { WrittenOrigin } from '../base/origin.ts';
 import type { Declaration } from '../contract/declarations.ts';
 import { noQuota } from '../contract/quotas.ts';
@@ -271,6 +272,7 @@ export class RandomRecords {
       scope,
     }));
     const shape = this.#prng.chance(0.2) ? [this.#shapeOperation(database, tenant)] : [];
+    const packaged = this.#prng.chance(0.3) ? this.#packagePart(database, tenant) : {};
     return {
       kind: 'commit',
       tenant,
@@ -279,8 +281,24 @@ export class RandomRecords {
       rules: [],
       ...(shape.length === 0 ? {} : { shape }),
       ...(this.#prng.chance(0.2) ? { isExact: true as const } : {}),
+      ...packaged,
       operations: 2,
     };
+  }
+
+  /** A package that the commit applies or takes away. */
+  #packagePart(database: DatabaseState, tenant: string): Pick<Commit, 'package' | 'drops' | 'takes'> {
+    const prng = this.#prng;
+    const name = prng.pick(['one', 'two', 'é']);
+    const isRemoved = prng.chance(0.2) ? { isRemoved: true as const } : {};
+    const known = database.tenants.get(tenant)?.packages.get(name);
+    const held = known === undefined ? [] : [...known.facts.keys(), ...known.shared.keys()];
+    const drops = held.filter(() => prng.chance(0.2));
+    const takes = Array.from(
+      { length: prng.below(3) },
+      () => [packagedFact({ ...this.#identity(), truthVal: true }), prng.below(9)] as const,
+    );
+    return { package: { name, scope: prng.pick(scopes), ...isRemoved }, drops, takes };
   }
 
   #identity(): Pick<FactToStore, 'predicate' | 'args' | 'scope'> {

@@ -49,8 +49,13 @@ export function toldState(state: State, more: ToldMore): unknown {
     quota: database.quota,
     tenantQuotas: [...database.tenantQuotas],
     imports: database.imports.saved(),
-    tenants: [...database.tenants].map(([name, { facts, uses, aliases }]) => ({
+    tenants: [...database.tenants].map(([name, { facts, uses, aliases, packages }]) => ({
       name,
+      packages: Array.from(packages.values(), ({ facts: held, shared, ...head }) => ({
+        ...head,
+        held: [...held],
+        shared: [...shared],
+      })),
       aliases: aliases.all(),
       createdAt: facts.createdAt,
       forgottenThrough: facts.forgottenThrough,

@@ -187,7 +187,9 @@ export async function diffScopes(
  */
 export async function mergeScopes(writer: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
   const run = input.runTests && writer.earlierOutcome(caller) === null;
-  const found = run ? await testsOfWrite(writer, caller, (context) => mergeAsCommit(context, caller, input)) : null;
+  const found = run
+    ? await testsOfWrite(writer, caller, (context) => mergeAsCommit(context, caller, input))
+    : null;
   if (input.dryRun) return { ...(await tryMerge(writer, caller, input)), ...(found && triedPart(found)) };
   const tests = found === null ? {} : { tests: refuseFailing(found) };
   const { live } = writer;
@@ -499,7 +501,10 @@ async function mergedAnswer(
 function repeatedAnswer({ strategy }: MergeInput, outcome: Outcome, names: ArgumentNames): Merged {
   const { kind: _kind, base = null, ancestor = null, conflicts, ...counts } = outcomeAs(outcome, 'merged');
   const unknown = { gained: 0, lost: 0, consequencesComplete: false as const };
-  const named = conflicts.map((each) => ({ ...each, ...names.part(each.predicate, each.args) }));
+  const named = present(conflicts, 'a longer outcome is not kept').map((each) => ({
+    ...each,
+    ...names.part(each.predicate, each.args),
+  }));
   return { strategy, base, ancestor, ...counts, ...unknown, conflicts: named };
 }
 

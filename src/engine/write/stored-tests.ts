@@ -152,7 +152,6 @@ export function refusalOf({ problems }: ReadTests, path: string): EngineError | 
 
 const maxErrorsOfText = 100;
 
-
 /** The input that stores one test of an import. */
 export function importedTest({ test, scope }: ImportedTest): StoreTestsInput {
   return { text: null, tests: [{ name: null, text: test, scope }], scope: null, dryRun: false };

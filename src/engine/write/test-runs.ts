@@ -247,7 +247,9 @@ function ruleOperations(
       requireRule(database, id);
       return { kind: 'forgetRule', id };
     }),
-    ...rules.map((rule, at): RuleOperation => ({ kind: 'teach', rule: ruleToStore(rule, `suppose.rules.${at}.`) })),
+    ...rules.map(
+      (rule, at): RuleOperation => ({ kind: 'teach', rule: ruleToStore(rule, `suppose.rules.${at}.`) }),
+    ),
   ];
 }
 

@@ -244,7 +244,8 @@ async function changeTests(
 
 /** Tests judge a transaction as a whole, at its commit. */
 function refuseTests(runTests: boolean): void {
-  if (runTests) throw invalid('runTests', 'tests judge a transaction as a whole: give runTests to its commit');
+  if (runTests)
+    throw invalid('runTests', 'tests judge a transaction as a whole: give runTests to its commit');
 }
 
 /** Constraints are tried alone: a transaction by a dry run of its commit. */

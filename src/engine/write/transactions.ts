@@ -44,7 +44,8 @@ import { type Commit, outcomeAs, type ShapeOperation } from '../state/operation.
 import type { Report } from '../state/report.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { supersededPart } from './tell.ts';
-import { TransactionView } from './transaction-view.ts';
+import { TransactionView, type ViewedWrites } from './transaction-view.ts';
+import { writesToPost } from './posted-writes.ts';
 import { pendingWrites, type Writing } from './transaction-writes.ts';
 
 /** A version of the committed rules with the first operations of a transaction applied. */
@@ -206,6 +207,23 @@ export class Transactions {
         view.readers--;
         context.reasoner.readers--;
       }
+    });
+  }
+
+  /**
+   * Asks a question of the caller's transaction that another thread may answer, over these writes; null: too many, or it is
+   * about an instant. The transaction does not become idle meanwhile.
+   */
+  async asking<Result>(
+    caller: Caller,
+    ask: (writes: ViewedWrites | null) => Promise<Result>,
+  ): Promise<Result> {
+    this.#writer.live.refuseClosed();
+    const transaction = this.#open.require(caller, idOf(caller));
+    return this.#open.using(transaction, async () => {
+      const isNow = caller.moment === undefined;
+      const now = async (): Promise<ViewedWrites | null> => (isNow ? writesToPost(transaction.writes) : null);
+      return ask(await this.#inTurn(transaction, now));
     });
   }
 

@@ -58,7 +58,10 @@ function descriptionOf({ description, role, dryRun, transaction, changesRules }:
 
 /** Whether a POST or DELETE without a body is the same as one with an empty object. */
 function isBodyOptional(spec: OperationSpec): boolean {
-  return (spec.method === 'POST' || spec.method === 'DELETE') && present(spec.body, 'it takes a body').safeParse({}).success;
+  return (
+    (spec.method === 'POST' || spec.method === 'DELETE') &&
+    present(spec.body, 'it takes a body').safeParse({}).success
+  );
 }
 
 function describeBody(name: OperationName, spec: OperationSpec, components: Components): Described | null {

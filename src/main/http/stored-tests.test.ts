@@ -60,7 +60,10 @@ const two = 'test "two" {\n  given p(a), not q(b). % why\n  expect p(?x) = a.\n}
 describe('PUT /tests', () => {
   it('stores each test of a text under its name, and says what became of it', async () => {
     const client = await Client.open();
-    const first = await client.call<TestsStored>('PUT', '/tests', { text: `% both\n${one}\n${two}`, scope: 's' });
+    const first = await client.call<TestsStored>('PUT', '/tests', {
+      text: `% both\n${one}\n${two}`,
+      scope: 's',
+    });
     expect(first.body).toMatchObject({
       tests: [
         { name: 'one', status: 'asserted' },
@@ -202,17 +205,24 @@ describe('an export', () => {
     await client.call('PUT', '/tests', { text: several.join('\n') });
     const { text } = await client.transfer(`/export?format=${format}`);
     const other = await Client.open();
-    expect((await other.transfer('/import?dryRun=true', type, text)).done).toMatchObject({ tests: 3, failed: 0 });
+    expect((await other.transfer('/import?dryRun=true', type, text)).done).toMatchObject({
+      tests: 3,
+      failed: 0,
+    });
     expect(await other.tests()).toEqual([]);
     expect((await other.transfer('/import', type, text)).done).toMatchObject({ tests: 3, failed: 0 });
-    expect((await other.tests()).map((each) => each.text)).toEqual((await client.tests()).map((each) => each.text));
+    expect((await other.tests()).map((each) => each.text)).toEqual(
+      (await client.tests()).map((each) => each.text),
+    );
     expect((await client.transfer(`/export?format=${format}&rules=false`)).text).not.toContain('test');
   });
 
   it('keeps the scope in NDJSON, and leaves out tests of other scopes', async () => {
     const client = await Client.open();
     await client.call('PUT', '/tests', { tests: [{ text: one, scope: 's' }, { text: two }] });
-    expect((await client.transfer('/export?scope=s')).text).toBe(`${JSON.stringify({ test: one, scope: 's' })}\n`);
+    expect((await client.transfer('/export?scope=s')).text).toBe(
+      `${JSON.stringify({ test: one, scope: 's' })}\n`,
+    );
     expect((await client.transfer('/export?unscoped=true')).text).toBe(`${JSON.stringify({ test: two })}\n`);
   });
 
@@ -236,7 +246,9 @@ it('are of the database: every tenant lists them, another database does not', as
 
 it('of two writes at once both are stored, each whole', async () => {
   const client = await Client.open();
-  const texts = ['p(a)', 'p(b)'].map((goal) => [one, two].map((text) => text.replace('p(', `${goal[0]}(`)).join(' '));
+  const texts = ['p(a)', 'p(b)'].map((goal) =>
+    [one, two].map((text) => text.replace('p(', `${goal[0]}(`)).join(' '),
+  );
   const answers = await Promise.all(
     texts.map((text, at) => client.call<TestsStored>('PUT', '/tests', { text, scope: `s${at}` })),
   );

@@ -52,7 +52,8 @@ class Client {
       const { status } = await this.call('POST', path, { ...body, ...inScope });
       expect(status, statement).toBe(200);
     }
-    if (tests !== '') expect((await this.call('PUT', '/tests', { text: tests, ...inScope })).status).toBe(200);
+    if (tests !== '')
+      expect((await this.call('PUT', '/tests', { text: tests, ...inScope })).status).toBe(200);
   }
 
   async run(body: object = {}, headers: object = {}): Promise<TestRun> {
@@ -79,14 +80,19 @@ describe('POST /tests/run', () => {
     const run = await client.run({ coverage: true });
     expect(run).toMatchObject({ passed: 3, failed: 0, generation: 4 });
     expect(run.coverage).toMatchObject({ rules: 1, rulesExercised: 1 });
-    const { body } = await client.call<{ results: string[] }>('POST', '/ask', { text: 'grandparent(nora, ?x)' });
+    const { body } = await client.call<{ results: string[] }>('POST', '/ask', {
+      text: 'grandparent(nora, ?x)',
+    });
     expect(body.results).toEqual([]);
   });
 
   it('runs tests by name and tests of a text, and says what failed, where and why', async () => {
     const client = await Client.open();
     await client.know(rules, `${grand} ${none}`);
-    const run = await client.run({ names: ['none'], text: '% a comment\ntest "wrong" {\n  expect grandparent(alma, ?x) = emil.\n}' });
+    const run = await client.run({
+      names: ['none'],
+      text: '% a comment\ntest "wrong" {\n  expect grandparent(alma, ?x) = emil.\n}',
+    });
     expect(passedOf(run)).toEqual({ none: true, wrong: false });
     expect(run.tests[1]).toMatchObject({
       line: 2,
@@ -124,7 +130,10 @@ describe('POST /tests/run', () => {
     const parent = (...args: string[]): object => ({ predicate: 'parent', args });
     const suppose = { retract: [parent('nora', 'otto')], assert: [parent('nora', 'emil')] };
     expect(passedOf(await client.run({ suppose }))).toEqual({ grand: false, given: false });
-    expect(passedOf(await client.run({ suppose: { withoutRules: [id] } }))).toEqual({ grand: false, given: false });
+    expect(passedOf(await client.run({ suppose: { withoutRules: [id] } }))).toEqual({
+      grand: false,
+      given: false,
+    });
     const other = 'grandparent(?x, ?z) :- parent(?y, ?z), parent(?x, ?y)';
     const replaced = { withoutRules: [id], rules: [{ text: other }] };
     const run = await client.run({ suppose: replaced, coverage: true });
@@ -166,7 +175,10 @@ describe('POST /tests/run', () => {
     const client = await Client.open();
     const declared = { arguments: [{ name: 'person' }, { name: 'city' }] };
     await client.call('PUT', '/predicates/lives_in/2', declared);
-    await client.know('lives_in(ann, york)', 'test "named" { expect lives_in{person: ann, city: ?c} = york. }');
+    await client.know(
+      'lives_in(ann, york)',
+      'test "named" { expect lives_in{person: ann, city: ?c} = york. }',
+    );
     expect(await client.run()).toMatchObject({ passed: 1 });
     await client.call('DELETE', '/predicates/lives_in/2');
     const { tests } = await client.run();
@@ -184,12 +196,16 @@ describe('POST /tests/run', () => {
     });
     const [reader = {}, restricted = {}] = await Promise.all(keys);
     expect(await client.run({}, reader)).toMatchObject({ passed: 1, failed: 0 });
-    expect(await client.run({}, { ...restricted, 'x-tenant-id': 'other' })).toMatchObject({ passed: 0, failed: 1 });
+    expect(await client.run({}, { ...restricted, 'x-tenant-id': 'other' })).toMatchObject({
+      passed: 0,
+      failed: 1,
+    });
     expect((await client.call('PUT', '/tests', { text: grand }, reader)).status).toBe(403);
     const own = { ...restricted, 'x-tenant-id': 'other' };
     expect((await client.call('PUT', '/tests', { text: grand }, own)).status).toBe(403);
     const lastOf = async (tenant: string): Promise<StoredTest['lastRun']> =>
-      (await client.call<TestList>('GET', '/tests', undefined, { 'x-tenant-id': tenant })).body.tests[0]?.lastRun;
+      (await client.call<TestList>('GET', '/tests', undefined, { 'x-tenant-id': tenant })).body.tests[0]
+        ?.lastRun;
     expect(await lastOf('default')).toMatchObject({ passed: true, generation: 4 });
     expect(await lastOf('other')).toMatchObject({ passed: false });
     await client.call('PUT', '/tests', { text: grand.replace('otto', 'emil') });
@@ -203,9 +219,15 @@ describe('runTests: true', () => {
     await client.know(rules, `${grand} ${none}`);
     const wrong = { text: 'grandparent(?x, ?y) :- parent(?x, ?y)', runTests: true };
     const refused = await client.call<Refusal>('POST', '/teach', wrong);
-    expect(refused).toMatchObject({ status: 422, body: { code: 'TestsFailed', tests: { passed: 1, failed: 1 } } });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { code: 'TestsFailed', tests: { passed: 1, failed: 1 } },
+    });
     expect(refused.body.detail).toContain('"grand"');
-    expect(refused.body.tests.failures[0]).toMatchObject({ name: 'grand', failures: [{ unexpected: ['nora'] }] });
+    expect(refused.body.tests.failures[0]).toMatchObject({
+      name: 'grand',
+      failures: [{ unexpected: ['nora'] }],
+    });
     expect((await client.call<{ rules: unknown[] }>('GET', '/rules')).body.rules).toHaveLength(1);
     const right = { text: 'child(?x, ?y) :- parent(?y, ?x)', runTests: true };
     expect((await client.call('POST', '/teach', right)).body).toMatchObject({
@@ -252,7 +274,12 @@ describe('runTests: true', () => {
     const tried = await client.call('POST', `/tx/commit/${id}`, { dryRun: true, runTests: true });
     expect(tried).toMatchObject({
       status: 200,
-      body: { dryRun: true, gained: 1, refused: 'TestsFailed', tests: { failed: 1, failures: [{ name: 'grand' }] } },
+      body: {
+        dryRun: true,
+        gained: 1,
+        refused: 'TestsFailed',
+        tests: { failed: 1, failures: [{ name: 'grand' }] },
+      },
     });
     const refused = await client.call<Refusal>('POST', `/tx/commit/${id}`, { runTests: true });
     expect(refused).toMatchObject({
@@ -260,7 +287,12 @@ describe('runTests: true', () => {
       body: { code: 'TestsFailed', transaction: 'rolled_back', tests: { passed: 0, failed: 1 } },
     });
     const other = await begin();
-    await client.call('POST', '/tell', { predicate: 'parent', args: ['otto', 'emil'] }, { 'x-transaction-id': other });
+    await client.call(
+      'POST',
+      '/tell',
+      { predicate: 'parent', args: ['otto', 'emil'] },
+      { 'x-transaction-id': other },
+    );
     expect((await client.call('POST', `/tx/commit/${other}`, { runTests: true })).body).toMatchObject({
       status: 'committed',
       tests: { passed: 1, failed: 0 },
@@ -290,7 +322,10 @@ describe('runTests: true', () => {
       scope: 'plan',
     });
     expect(body).toHaveLength(1);
-    await client.call('PUT', '/tests', { text: 'test "tea" { expect likes(ann, ?x) = milk, tea. }', scope: 'plan' });
+    await client.call('PUT', '/tests', {
+      text: 'test "tea" { expect likes(ann, ?x) = milk, tea. }',
+      scope: 'plan',
+    });
     expect((await client.call('POST', '/scope/merge', merge)).body).toMatchObject({
       added: 1,
       tests: { passed: 1, failed: 0 },

@@ -12,6 +12,7 @@ import type { authenticationOperations } from '../../engine/contract/operations/
 import type { databaseOperations } from '../../engine/contract/operations/databases.ts';
 import type { entityOperations } from '../../engine/contract/operations/entities.ts';
 import type { historyOperations } from '../../engine/contract/operations/history.ts';
+import type { packageOperations } from '../../engine/contract/operations/packages.ts';
 import type { testOperations } from '../../engine/contract/operations/tests.ts';
 import type { replicationOperations } from '../../engine/contract/operations/replication.ts';
 import type { serviceOperations } from '../../engine/contract/operations/service.ts';
@@ -211,6 +212,7 @@ function handlersOf(service: ServiceState): Handlers {
     exportKnowledge: (caller, { query }) => exportDownload(service.engine, caller, query),
     ...entityHandlers(service, within),
     ...historyHandlers(service),
+    ...packageHandlers(service),
     ...databaseHandlers(service),
     ...authenticationHandlers(service),
     ...agentHandlers(service),
@@ -258,6 +260,16 @@ function historyHandlers(service: ServiceState): Pick<Handlers, keyof typeof his
       if (body.rules) requireRuleChange(caller);
       return service.engine.revert(caller, body);
     },
+  };
+}
+
+function packageHandlers(service: ServiceState): Pick<Handlers, keyof typeof packageOperations> {
+  return {
+    listPackages: (caller) => service.engine.packages(caller, null),
+    getPackage: (caller, { params, query }) => service.engine.packageDetail(caller, { ...params, ...query }),
+    applyPackage: (caller, { params, body }) => service.engine.applyPackage(caller, { ...params, ...body }),
+    deletePackage: (caller, { params, query }) =>
+      service.engine.deletePackage(caller, { ...params, ...query }),
   };
 }
 

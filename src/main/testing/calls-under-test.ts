@@ -179,6 +179,14 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
     ...post('/import', `${JSON.stringify(fact(at))}\n${JSON.stringify(fact(at))}\n`),
     headers: { 'content-type': 'application/x-ndjson' },
   }),
+  listPackages: () => ({ method: 'GET', path: '/packages' }),
+  getPackage: async (at) => ({ method: 'GET', path: `/packages/${await packageName(at)}` }),
+  applyPackage: (at) => ({
+    method: 'PUT',
+    path: `/packages/${at.word()}`,
+    body: { text: `${statement(at)}\n${rule(at).text}.` },
+  }),
+  deletePackage: async (at) => ({ method: 'DELETE', path: `/packages/${await packageName(at)}` }),
   undoImport: async (at) => {
     const { body } = await made(at, await callOf.importKnowledge(at));
     return post(`/import/${String(body['id'])}/undo`);
@@ -294,6 +302,12 @@ async function storedTest(at: Surroundings): Promise<string> {
 
 async function ruleId(at: Surroundings): Promise<string> {
   return String((await made(at, post('/teach', rule(at)))).body['id']);
+}
+
+async function packageName(at: Surroundings): Promise<string> {
+  const name = at.word();
+  await made(at, { method: 'PUT', path: `/packages/${name}`, body: { text: statement(at) } });
+  return name;
 }
 
 async function declaredPath(at: Surroundings): Promise<string> {

@@ -12,6 +12,7 @@ import {
   type ConstraintStatement,
   EngineError,
   isDeclarationLine,
+  nameOfConstraint,
   parseKnowledgeText,
   parseDeclaration,
   type Pause,
@@ -332,10 +333,4 @@ function itemOf(
     enabled: null,
   };
   return { line, size, what: { kind: 'rule', rule } };
-}
-
-/** A name for a constraint that has only this text. */
-function nameOfConstraint(text: string): string {
-  const name = text.trim() === '' ? 'constraint' : text;
-  return name.length <= 256 ? name : name.slice(0, 255).replace(/[\ud800-\udbff]$/, '') + '…';
 }

@@ -32,6 +32,14 @@ import {
   type World,
 } from './recipe-world.ts';
 
+/** Applies a package, and returns its name. */
+async function applied(world: World): Promise<string> {
+  const [name, word] = [world.fresh(), world.fresh()];
+  const text = `:declare ${word}(k: entity) key k\n${word}(a). ${word}_too(?x) :- ${word}(?x). !- ${word}(b) "no b".`;
+  await world.call('PUT', `/packages/${name}`, { text });
+  return name;
+}
+
 const knowledge = {
   assertFact: {
     KeyConflict: async (world) => ({ body: await strictFact(world, 'b') }),
@@ -394,6 +402,42 @@ const memory = {
       await limit(world, headers, { facts: 0 });
       return { headers, body: { generation } };
     },
+  },
+  listPackages: {
+    success: async (world) => {
+      await applied(world);
+      return none();
+    },
+  },
+  getPackage: {
+    success: async (world) => ({ params: { name: await applied(world) } }),
+    NotFound: (world) => ({ params: { name: world.fresh() } }),
+  },
+  applyPackage: {
+    success: (world) => ({
+      params: { name: world.fresh() },
+      body: { text: `${world.fresh()}(a, b). !- ${world.fresh()}(?x) "none".` },
+    }),
+    // The most packages of a tenant are many.
+    Conflict: null,
+    KeyConflict: async (world) => {
+      const { predicate } = await strictFact(world, 'a');
+      return { params: { name: world.fresh() }, body: { text: `${predicate}(x, b).` } };
+    },
+    ShapeViolation: async (world) => {
+      const { predicate } = await strictFact(world, 'a');
+      return { params: { name: world.fresh() }, body: { text: `${predicate}(y, "none of them").` } };
+    },
+    RuleException: (world) => ({ params: { name: world.fresh() }, body: { text: `${unsafeRule}.` } }),
+    QuotaExceeded: async (world) => ({
+      ...(await limited(world, 0)),
+      params: { name: world.fresh() },
+      body: { text: 'p(a).' },
+    }),
+  },
+  deletePackage: {
+    success: async (world) => ({ params: { name: await applied(world) } }),
+    NotFound: (world) => ({ params: { name: world.fresh() } }),
   },
   mergeEntities: {
     KeyConflict: async (world) => {
