@@ -32,7 +32,7 @@ test('tests are written, run and mended, and guard a rule and a merge', { tag: '
     await page.keyboard.press('ControlOrMeta+Enter');
     await expect(rowsOf(page, 'Tests')).toHaveCount(2);
     await expect(page).toHaveURL(/test=grand/);
-    await page.getByText('Coverage').click();
+    await page.getByRole('switch', { name: 'Coverage' }).click();
     await page.getByRole('button', { name: 'Run all' }).click();
     const result = page.getByRole('region', { name: 'Result of grand' });
     await expect(result).toContainText('1 of the expected answers missing, 1 unexpected');
@@ -44,7 +44,7 @@ test('tests are written, run and mended, and guard a rule and a merge', { tag: '
   });
 
   await test.step('the edited test runs before it is saved', async () => {
-    await write(page, 'Test', 'test "grand" {\nexpect grandparent(alma, ?x) = otto.');
+    await write(page, 'Text of the test', 'test "grand" {\nexpect grandparent(alma, ?x) = otto.');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await expect(page.getByText('1 passed')).toBeVisible();
     await page.getByRole('button', { name: /^Save/ }).click();
@@ -53,7 +53,7 @@ test('tests are written, run and mended, and guard a rule and a merge', { tag: '
 
   await test.step('a rule under which a test fails is not taught', async () => {
     await page.getByText('List', { exact: true }).click();
-    await page.getByText('Run tests first').click();
+    await page.getByRole('switch', { name: 'Run tests first' }).click();
     await write(page, 'New rules and facts', 'grandparent(?x, ?y) :- parent(?x, ?y).');
     await page.getByRole('button', { name: /^Teach/ }).click();
     await expect(page.getByRole('region', { name: 'Result of grand' })).toContainText('nora');

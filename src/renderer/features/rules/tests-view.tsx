@@ -132,7 +132,7 @@ function TestEditor({ test, runs, onOpen }: TestEditorProps) {
     >
       <div className="flex-column full-height">
         <EditorBody
-          label={test === null ? 'New tests' : 'Test'}
+          label={test === null ? 'New tests' : 'Text of the test'}
           placeholder={example}
           mode="tests"
           text={text}
@@ -281,6 +281,7 @@ function TestList({ tests, runs, search, onSearch }: TestListProps) {
     const wanted = q.toLowerCase();
     return tests.filter(({ name, text }) => `${name} ${text}`.toLowerCase().includes(wanted));
   }, [tests, q]);
+  const selected = shown.find(({ name }) => name === (chosen ?? search.test));
   const { state, cancel } = runs.run;
   const open = ({ name }: StoredTest): void => onSearch({ ...search, test: name });
   const runOne = (test: StoredTest): void => {
@@ -312,7 +313,7 @@ function TestList({ tests, runs, search, onSearch }: TestListProps) {
         label="Tests"
         columns={columnsOf(runs)}
         rows={shown}
-        isSelected={({ name }) => name === (chosen ?? search.test)}
+        isSelected={({ name }) => name === selected?.name}
         onSelect={({ name }) => setChosen(name)}
         onOpen={open}
         onKey={onKey}
@@ -349,8 +350,8 @@ function TestList({ tests, runs, search, onSearch }: TestListProps) {
           <Button
             variant="default"
             leftSection={<IconTrash {...icon} />}
-            disabled={reason !== null || !shown.some(({ name }) => name === chosen)}
-            onClick={() => setDeleting(shown.find(({ name }) => name === chosen) ?? null)}
+            disabled={reason !== null || selected === undefined}
+            onClick={() => setDeleting(selected ?? null)}
           >
             Delete…
           </Button>
