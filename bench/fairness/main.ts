@@ -157,12 +157,7 @@ async function ofBare(
 }
 
 /** A service with what the prober asks, warmed up. */
-async function begun(
-  { profile }: Options,
-  folder: string,
-  bare: Server,
-  prober: Prober,
-): Promise<Monitored> {
+async function begun({ profile }: Options, folder: string, bare: Server, prober: Prober): Promise<Monitored> {
   const service = await Monitored.start(mkdtempSync(join(folder, 'stage-')), profile);
   const { address } = service.server;
   const facts = [

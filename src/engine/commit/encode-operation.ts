@@ -11,16 +11,22 @@ export const itemsInSlice = 256;
 
 /**
  * The operation as a write; a large one is encoded for the log in slices, since JSON.stringify of a very long list would
- * block the thread. The bytes equal the UTF-8 of JSON.stringify. Facts of a large one are put into columns.
+ * block the thread. The bytes equal the UTF-8 of JSON.stringify. Facts of a large one are put into columns. `known` is JSON of
+ * one field that the caller has already.
  */
-export async function encodeWrite(given: Operation, slices: Pick<Slices, 'breathe'>): Promise<DecidedWrite> {
+export async function encodeWrite(
+  given: Operation,
+  slices: Pick<Slices, 'breathe'>,
+  known: EncodedField | null = null,
+): Promise<DecidedWrite> {
   if (itemsOf(given) <= itemsInSlice && !isLong(given)) return { operation: asList(given) };
   const operation = await inColumns(given, slices);
   const json = new JsonBytes(spare.length === 0 ? new Uint8Array(0x400) : spare);
   spare = new Uint8Array(0);
   for (const [at, [field, value]] of Object.entries(operation).entries()) {
     json.write(`${at === 0 ? '{' : ','}${JSON.stringify(field)}:`);
-    if (value instanceof FactBlock) await writeBlock(json, value, slices);
+    if (field === known?.field) await writeTexts(json, known.texts, slices);
+    else if (value instanceof FactBlock) await writeBlock(json, value, slices);
     else if (Array.isArray(value))
       await writeList<unknown>(
         json,
@@ -65,6 +71,28 @@ async function inColumns(operation: Operation, slices: Pick<Slices, 'breathe'>):
     await slices.breathe();
   }
   return { ...operation, facts: builder.built() };
+}
+
+/** A field whose value is a list, and the JSON of its items in pieces that are separated by commas, not empty. */
+interface EncodedField {
+  readonly field: string;
+  readonly texts: readonly string[];
+}
+
+async function writeTexts(
+  json: JsonBytes,
+  texts: readonly string[],
+  slices: Pick<Slices, 'breathe'>,
+): Promise<void> {
+  const meter = new ByteMeter();
+  json.write('[');
+  json.expect(Math.min(maxExpectedBytes, charactersOf(texts) + texts.length));
+  for (const [at, text] of texts.entries()) {
+    if (at > 0) json.write(',');
+    json.write(text);
+    if (meter.counts(text.length) || at % itemsInSlice === 0) await slices.breathe();
+  }
+  json.write(']');
 }
 
 /** Writes the list of the facts of a block. */
@@ -120,8 +148,10 @@ function endOfSlice(items: readonly unknown[] | FactBlock, from: number): number
   return end;
 }
 
-/** Characters of the arguments if the item is a fact; else 0. */
+/** Characters of the arguments if the item is a fact, and of a key; else 0. */
 function lengthOf(item: unknown): number {
+  if (typeof item === 'string') return item.length;
+  if (Array.isArray(item)) return charactersOf(item.filter((each) => typeof each === 'string'));
   if (typeof item !== 'object' || item === null || !('args' in item)) return 0;
   return charactersOf(item.args as readonly string[]);
 }
@@ -278,7 +308,13 @@ function itemsOf(operation: Operation): number {
     case 'decay':
       return operation.facts.length + (operation.ended?.length ?? 0) + (operation.dropped?.length ?? 0);
     case 'commit':
-      return operation.retract.length + operation.assert.length + operation.rules.length;
+      return (
+        operation.retract.length +
+        operation.assert.length +
+        operation.rules.length +
+        (operation.drops?.length ?? 0) +
+        (operation.takes?.length ?? 0)
+      );
     case 'consolidate':
       return operation.values.length;
     default:

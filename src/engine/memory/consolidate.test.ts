@@ -587,7 +587,7 @@ test('returns the first answer for the same Idempotency-Key', async () => {
 
 test('refuses to repeat under an Idempotency-Key what listed too many facts to be kept', async () => {
   const session = await openSession();
-  const long = 'x'.repeat(300);
+  const long = 'x'.repeat(1300);
   const atomOf = (_: unknown, at: number): string => `seen("${long}${at % 20}", ${1_700_000_000_000 + at})`;
   await session.tellAll(Array.from({ length: 2000 }, atomOf));
   const keyed = session.as({ idempotency: { key: 'c', fingerprint: 'f' } });

@@ -2,7 +2,8 @@ import { type Consolidation, summarySuffix } from '../contract/memory.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { Tuples } from '../store/tuples.ts';
-import { relationKey, isAggregate } from '../language/terms.ts';
+import { isAggregate } from '../language/terms.ts';
+import { present } from '../base/assert.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { consolidationOf, constantsOf } from './summary.ts';
@@ -29,7 +30,7 @@ export interface SearchedState {
 }
 
 /** A stored summary. */
-interface StoredSummary {
+export interface StoredSummary {
   readonly fact: FactRow;
   readonly consolidation: Consolidation;
   readonly constants: readonly string[];
@@ -41,82 +42,96 @@ export interface Pattern {
   readonly former: StoredSummary | null;
   readonly position: number;
   readonly rows: readonly FactRow[];
+  /** The first row that was looked at for it: patterns are in the order of these, those that join a summary first. */
+  readonly first: number;
 }
 
 const rowsInSlice = 1024;
 
-/**
- * The patterns of the view: groups of stored facts that differ in one argument only. Within each relation and scope,
- * patterns that join a summary come first.
- *
- * The episodic position of a predicate, arity, truth value and scope is the one with the most distinct values, the last
- * on a tie. Facts that summaries represent count as if still stored; otherwise consolidation would move the position
- * and would not be idempotent. For the same reason a fact that fits a summary joins it or stays alone; of several
- * summaries it joins the oldest.
- */
-export async function* patterns(
+/** The stored facts of one relation in one scope. */
+export interface ScopedFacts {
+  readonly facts: FactStore;
+  readonly relation: StoredRelation;
+  /** Number of the scope. */
+  readonly scope: number;
+  /** Ascending; may include summaries of another predicate. */
+  readonly rows: readonly number[];
+  /** The summaries that represent such facts, oldest first. */
+  readonly summaries: readonly StoredSummary[];
+  readonly isSummary: (row: number) => boolean;
+}
+
+/** The stored facts of a relation by scope: those of the chosen one, or of all (null). */
+export async function scopedFacts(
   looked: SearchedState,
-  wanted: Wanted,
+  relation: StoredRelation,
+  scope: number | null,
   pacer: Pacer,
-): AsyncGenerator<Pattern> {
-  const scope = looked.facts.chosenScope(wanted.view);
-  const summaries = await storedSummaries(looked, scope, pacer);
-  for (const relation of looked.facts.relations.values()) {
-    const { predicate, arity, negated } = relation;
-    if (arity < 2 || !(wanted.predicates?.has(predicate) ?? !wanted.ruled.has(predicate))) continue;
-    if (wanted.keyed.has(`${arity}/${predicate}`)) continue;
-    const key = relationKey(predicate, arity, negated);
-    const perScope = await rowsPerScope(looked, relation, scope, pacer);
-    for (const [number, rows] of perScope) {
-      const group = {
-        facts: looked.facts,
-        relation,
-        rows,
-        summaries: summaries.of.get(`${key} ${number}`) ?? [],
-        isSummary: (row: number) => summaries.rows.get(relation)?.has(row) === true,
-      };
-      yield* patternsIn(group, wanted, pacer);
-    }
-  }
+): Promise<ScopedFacts[]> {
+  const { facts } = looked;
+  const { predicate } = relation;
+  const representing = summaryRelationOf(facts, relation);
+  const summaries = representing === null ? null : await storedSummaries(looked, representing, scope, pacer);
+  const own = predicate.endsWith(summarySuffix)
+    ? await storedSummaries(looked, relation, scope, pacer)
+    : null;
+  const perScope = await rowsPerScope(looked, relation, scope, pacer);
+  return Array.from(perScope, ([number, rows]) => ({
+    facts,
+    relation,
+    scope: number,
+    rows,
+    summaries: summaries?.perScope.get(number) ?? [],
+    isSummary: (row) => own?.rows.has(row) === true,
+  }));
+}
+
+/** The relation of the summaries of a relation's facts; null: there are none. */
+export function summaryRelationOf(
+  facts: FactStore,
+  { predicate, arity, negated }: StoredRelation,
+): StoredRelation | null {
+  return facts.relation(predicate + summarySuffix, arity, negated);
+}
+
+/** Whether facts of the relation are consolidated at all. */
+export function isWanted({ predicate, arity }: StoredRelation, wanted: Wanted): boolean {
+  if (arity < 2 || !(wanted.predicates?.has(predicate) ?? !wanted.ruled.has(predicate))) return false;
+  return !wanted.keyed.has(`${arity}/${predicate}`);
 }
 
 interface Summaries {
-  /** Summaries by the relation and scope number of the facts they represent, oldest first. */
-  readonly of: ReadonlyMap<string, StoredSummary[]>;
-  readonly rows: ReadonlyMap<StoredRelation, ReadonlySet<number>>;
+  /** By scope number, oldest first. */
+  readonly perScope: ReadonlyMap<number, StoredSummary[]>;
+  readonly rows: ReadonlySet<number>;
 }
 
+/** The facts of a relation that are summaries. */
 async function storedSummaries(
   { facts, generation, time }: SearchedState,
+  relation: StoredRelation,
   scope: number | null,
   pacer: Pacer,
 ): Promise<Summaries> {
-  const found = new Map<string, StoredSummary[]>();
-  const rows = new Map<StoredRelation, Set<number>>();
-  for (const relation of facts.relations.values()) {
-    const { predicate, arity, negated } = relation;
-    if (!predicate.endsWith(summarySuffix)) continue;
-    const own = new Set<number>();
-    for (const row of relation.metadata.keys()) {
-      if (!relation.isHeld(row, generation, time)) continue;
-      await pacer.breathe();
-      const number = (relation.columns[arity] as Int32Array)[row] as number;
-      if (scope !== null && scope !== number) continue;
-      const fact = { relation, row };
-      const consolidation = consolidationOf(facts, fact);
-      if (consolidation === null) continue;
-      own.add(row);
-      const key = `${relationKey(consolidation.from, arity, negated)} ${number}`;
-      const list = found.get(key);
-      const summary = { fact, consolidation, constants: constantsOf(facts.argsOf(fact)) };
-      if (list === undefined) found.set(key, [summary]);
-      else list.push(summary);
-    }
-    if (own.size > 0) rows.set(relation, own);
+  const perScope = new Map<number, StoredSummary[]>();
+  const rows = new Set<number>();
+  for (const row of relation.metadata.keys()) {
+    if (!relation.isHeld(row, generation, time)) continue;
+    await pacer.breathe();
+    const number = (relation.columns[relation.arity] as Int32Array)[row] as number;
+    if (scope !== null && scope !== number) continue;
+    const fact = { relation, row };
+    const consolidation = consolidationOf(facts, fact);
+    if (consolidation === null) continue;
+    rows.add(row);
+    const summary = { fact, consolidation, constants: constantsOf(facts.argsOf(fact)) };
+    const list = perScope.get(number);
+    if (list === undefined) perScope.set(number, [summary]);
+    else list.push(summary);
   }
-  for (const list of found.values())
+  for (const list of perScope.values())
     list.sort((left, right) => factNumberOf(left.fact) - factNumberOf(right.fact));
-  return { of: found, rows };
+  return { perScope, rows };
 }
 
 /** The stored rows by scope number. */
@@ -140,18 +155,23 @@ async function rowsPerScope(
   return perScope;
 }
 
-/** The stored facts of one relation in one scope. */
-interface Stored {
-  readonly facts: FactStore;
-  readonly relation: StoredRelation;
-  /** Ascending; may include summaries of another predicate. */
-  readonly rows: readonly number[];
-  /** The summaries that represent such facts. */
-  readonly summaries: readonly StoredSummary[];
-  readonly isSummary: (row: number) => boolean;
-}
-
-async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncGenerator<Pattern> {
+/**
+ * The patterns among the facts: groups that differ in one argument only. Those that join a summary come first.
+ *
+ * The episodic position of a predicate, arity, truth value and scope is the one with the most distinct values, the last
+ * on a tie. Facts that summaries represent count as if still stored; otherwise consolidation would move the position
+ * and would not be idempotent. For the same reason a fact that fits a summary joins it or stays alone; of several
+ * summaries it joins the oldest.
+ *
+ * `episodic` is asked for that position once there are enough facts that fit no summary. Whether some facts are a pattern
+ * depends on none but those that agree with them in the other arguments, so `facts` can be a part of what is stored.
+ */
+export async function* patternsAmong(
+  stored: ScopedFacts,
+  wanted: Wanted,
+  episodic: () => Promise<number>,
+  pacer: Pacer,
+): AsyncGenerator<Pattern> {
   const { facts, relation, rows, isSummary } = stored;
   const isAnyWanted = wanted.predicates !== null;
   const lookUp = summaryLookUp(stored);
@@ -182,22 +202,30 @@ async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncG
       if (at % rowsInSlice === 0) await pacer.breathe();
       if (isJoining(fact)) joined.push(fact);
     }
-    if (joined.length > 0) yield { former, position, rows: joined };
+    if (joined.length > 0) yield { former, position, rows: joined, first: firstOf(found) };
   }
   if (alone.length < wanted.minOccurrences) return;
-  const position = await episodicPosition(stored, pacer);
+  const position = await episodic();
   for await (const group of groups(relation, alone, position, wanted.minOccurrences, pacer)) {
     let isWhole = true;
     for (const [at, fact] of group.entries()) {
       if (at % rowsInSlice === 0) await pacer.breathe();
       isWhole &&= isAnyWanted || isEpisode(fact, valueAt(facts, fact, position));
     }
-    if (isWhole) yield { former: null, position, rows: group };
+    if (isWhole) yield { former: null, position, rows: group, first: firstOf(group) };
   }
 }
 
+function firstOf([first]: readonly FactRow[]): number {
+  return present(first, 'a pattern has facts').row;
+}
+
 /** Finds the oldest summary that the fact of a row fits. */
-function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) => StoredSummary | null {
+export function summaryLookUp({
+  facts,
+  relation,
+  summaries,
+}: Pick<ScopedFacts, 'facts' | 'relation' | 'summaries'>): (row: number) => StoredSummary | null {
   if (summaries.length === 0) return () => null;
   const order = new Map(summaries.map((summary, at) => [summary, at]));
   const byPosition = new Map<number, Map<string, StoredSummary>>();
@@ -223,16 +251,19 @@ function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) =>
 }
 
 /** Ids of the arguments except the one at the position. */
-function othersOf({ columns, arity }: StoredRelation, row: number, position: number): number[] {
+export function othersOf({ columns, arity }: StoredRelation, row: number, position: number): number[] {
   const ids: number[] = [];
   for (let at = 0; at < arity; at++)
     if (at !== position) ids.push((columns[at] as Int32Array)[row] as number);
   return ids;
 }
 
-async function episodicPosition({ facts, relation, rows, summaries }: Stored, pacer: Pacer): Promise<number> {
-  let position = 0;
-  let maxDistinct = 0;
+/** By position: how many distinct values the facts have there, those that summaries represent included. */
+export async function distinctValues(
+  { facts, relation, rows, summaries }: ScopedFacts,
+  pacer: Pacer,
+): Promise<number[]> {
+  const counts: number[] = [];
   for (let at = 0; at < relation.arity; at++) {
     const column = relation.columns[at] as Int32Array;
     const distinct = new Set<number | string>();
@@ -246,11 +277,14 @@ async function episodicPosition({ facts, relation, rows, summaries }: Stored, pa
       const id = facts.dictionary.find(text);
       distinct.add(id < 0 ? text : id);
     }
-    if (distinct.size < maxDistinct) continue;
-    maxDistinct = distinct.size;
-    position = at;
+    counts.push(distinct.size);
   }
-  return position;
+  return counts;
+}
+
+/** The position with the most distinct values, the last on a tie. */
+export function episodicPosition(distinct: readonly number[]): number {
+  return distinct.lastIndexOf(Math.max(...distinct));
 }
 
 /** The values at this position of the facts that these summaries represent. */

@@ -21,7 +21,7 @@ import { DecaySchedule, decayEverywhere, dropEnded } from '../memory/decay.ts';
 import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
 import { type LiveParts, LiveState } from '../session/live-state.ts';
-import { PastKnowledge } from '../session/past-knowledge.ts';
+import { PastKnowledge, type SendBytes } from '../session/past-knowledge.ts';
 import type { KnowledgeReader } from '../session/past-reader.ts';
 import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
@@ -55,6 +55,7 @@ import { QuestionQuotas } from '../session/question-quotas.ts';
 import { noFigures, ReasoningThreads, type ThreadHost } from '../reasoning/reasoning-threads.ts';
 import { ViolationEvents } from '../session/violation-events.ts';
 import { ConstraintCheck } from '../session/constraint-check.ts';
+import { LastTestRuns } from '../session/last-test-runs.ts';
 
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
@@ -111,7 +112,7 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
 /** What an operation that only reads works with: the engine, or the engine as it was at a moment. */
 export type ReadingEngine = Pick<EngineContext, 'slices' | 'threads'> & {
   readonly live: KnowledgeReader;
-  readonly transactions: Pick<Transactions, 'reading'>;
+  readonly transactions: Pick<Transactions, 'reading' | 'asking'>;
 };
 
 /** Embeds the facts of all these states, from now on. */
@@ -172,6 +173,7 @@ export class EngineContext implements Writer {
   readonly admission: WriteAdmission;
   readonly questions: QuestionQuotas;
   readonly constraints: ConstraintCheck;
+  readonly testRuns = new LastTestRuns();
   readonly violations: ViolationEvents;
   readonly pipeline: CommitPipeline;
   readonly transactions: Transactions;
@@ -461,11 +463,12 @@ export class EngineContext implements Writer {
     timeoutMs: number,
     reading: string,
     input: unknown,
+    send: SendBytes | null,
   ): Promise<{ readonly result: unknown } | null> {
     const moment = present(caller.moment, 'the caller names a moment');
     if (caller.transaction !== null) return null;
-    const answered = await this.past.asking(caller, moment, timeoutMs, { reading, input });
-    if (answered !== null) moment.onKnown?.(answered.generation);
+    const answered = await this.past.asking(caller, moment, timeoutMs, { reading, input }, send);
+    if (answered !== null && send === null) moment.onKnown?.(answered.generation);
     return answered;
   }
 

@@ -17,6 +17,8 @@ import type { Both, MovedAnswer, Reach, ReasoningThreads } from '../reasoning/re
 import type { ReadLimits } from '../session/read-limits.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
+import { encodedWrites } from '../write/posted-writes.ts';
+import type { ViewedWrites } from '../write/transaction-view.ts';
 import type { ReadingEngine } from './engine-context.ts';
 
 /** A read of this kind, here and elsewhere. */
@@ -29,14 +31,16 @@ export interface Movable<Kind extends keyof RemoteReads, Result> {
   readonly about: readonly string[] | null;
   /** What it needs of the copy; see `Posted`. */
   readonly reach: (now: ReadContext) => Reach | null;
-  /** Reads it here, and notes the facts that it used. */
-  readonly here: (context: ReadContext) => Promise<Result>;
+  /** Reads it here, and notes the facts that it used. `plain`: without the writes of its transaction. */
+  readonly here: (context: ReadContext, plain: ReadContext) => Promise<Result>;
+  /** Of a question in a transaction: its writes, over which it is read. Absent: it is in none. */
+  readonly writes?: ViewedWrites;
 }
 
 /** A read whose long answers are text. */
 export interface MovableRead<Kind extends keyof RemoteReads, Result> extends Movable<Kind, Result> {
   /** What is done with a short answer of the thread; the facts that it used are noted already. */
-  readonly taken?: (answer: Result, moved: MovedAnswer) => Result;
+  readonly taken?: (answer: Result, moved: MovedAnswer) => Result | Promise<Result>;
   /** What is done with a long one. */
   readonly takenText?: (text: JsonText, moved: MovedAnswer) => JsonText;
 }
@@ -97,24 +101,29 @@ export function rankedHereOrThere<Kind extends keyof RemoteReads, Answer, Result
 }
 
 async function begun<Kind extends keyof RemoteReads, Result>(
-  { live, threads }: ReadingEngine,
+  { live, threads, transactions }: ReadingEngine,
   caller: Caller,
   limits: ReadLimits,
-  { kind, input, shape, about, reach, here }: Movable<Kind, Result>,
+  { kind, input, shape, about, reach, here, writes }: Movable<Kind, Result>,
   factor: number,
   take: (moved: MovedAnswer) => Promise<Result>,
 ): Promise<Result> {
   // Begun again or not, it has its time once.
   const startedAt = limits.startedAt ?? performance.now();
-  const stay = (): Promise<Result> => live.reading(caller, { ...limits, startedAt }, here, about);
-  if (threads === null || caller.transaction !== null) return stay();
+  const reading = (limited: ReadLimits, read: Movable<Kind, Result>['here']): Promise<Result> =>
+    caller.transaction === null
+      ? live.reading(caller, limited, (context) => read(context, context), about)
+      : transactions.reading(caller, limited, read);
+  const stay = (): Promise<Result> => reading({ ...limits, startedAt }, here);
+  if (threads === null || (caller.transaction !== null && writes === undefined)) return stay();
   const { timeoutMs, maxDerivations } = limits;
   // The kind goes with its input, which the type of a union cannot say.
   const task = { kind, input } as RemoteTask;
   const question = { task, timeoutMs, maxDerivations, reach, shape, evicts: factor === 1 };
   const there = async (asking: Caller, both?: Both): Promise<Elsewhere<Result>> =>
     live.reading(asking, { ...limits, startedAt }, async (context) => {
-      const moved = await threads.ask(asking, context, { ...question, both });
+      const posted = writes === undefined ? null : await encodedWrites(writes, context.pacer);
+      const moved = await threads.ask(asking, context, { ...question, writes: posted, both });
       if (moved === null) return null;
       await live.noteUses(moved.context, usedBy(moved));
       return { answer: await take(moved) };
@@ -128,12 +137,12 @@ async function begun<Kind extends keyof RemoteReads, Result>(
       isDue: (workedMs: number, bytes: number) => staying.isDue(workedMs, bytes),
       claim: () => race.claim(),
     };
-    const begin = (context: ReadContext): Promise<Result> => {
-      staying.begin(context, live.talliesOf(context.database));
-      return here(context);
+    const begin = (context: ReadContext, plain: ReadContext): Promise<Result> => {
+      staying.begin(plain, live.talliesOf(context.database));
+      return here(context, plain);
     };
     try {
-      const answer = await live.reading(caller, { ...limits, startedAt, handOver }, begin, about);
+      const answer = await reading({ ...limits, startedAt, handOver }, begin);
       if (race.claim()) return answer;
     } catch (error) {
       if (!(error instanceof HandOver) && !race.mayAnswerInstead(error) && race.claim()) throw error;

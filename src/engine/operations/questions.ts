@@ -27,6 +27,8 @@ import { askedKey } from '../session/caches.ts';
 import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { ReadingEngine } from './engine-context.ts';
+import { relationsOfWrites } from '../write/posted-writes.ts';
+import type { ViewedWrites } from '../write/transaction-view.ts';
 import { hereOrThere, usedBy } from './moving.ts';
 
 /** A question that names a constant is likely to be answered sooner than long maintenance ends. */
@@ -83,7 +85,21 @@ export async function askWithTables(
   };
   if (caller.transaction !== null)
     return engine.live.asQuestion(caller, input, (limits) =>
-      engine.transactions.reading(caller, limits, answered),
+      engine.transactions.asking(caller, (writes) =>
+        hereOrThere(engine, caller, limits, {
+          kind: 'ask',
+          input,
+          ...within(isCounted ? null : writes),
+          shape: shapeOfQuestion(input, body, 'answer in a transaction'),
+          about: [],
+          reach: (now) => coneOver(now, relationsRead(body), writes),
+          here: answered,
+          taken: async (inferred) => ({
+            ...inferred,
+            ...(await hintsWithin(engine, caller, input, body, inferred)),
+          }),
+        }),
+      ),
     );
   const few =
     isCounted || input.predicate !== null
@@ -146,18 +162,55 @@ export async function queryAll(
     await engine.live.noteUses(plain, used);
     return result;
   };
-  if (caller.transaction !== null) return engine.transactions.reading(caller, defaultLimits, queried);
   const { predicate, args, truthVal } = input;
   const signs = truthVal === null ? [false, true] : [!truthVal];
   const relations = signs.map((negated) => relationKey(predicate, args.length, negated));
-  return hereOrThere(engine, caller, defaultLimits, {
-    kind: 'query',
-    input,
-    shape: shapeOfQuestion(input, [{ predicate, args, negated: signs[0] === true, naf: false }], 'query'),
-    about: [],
-    reach: () => ({ goals: [], relations }),
-    here: (context) => queried(context),
-  });
+  const atom = { predicate, args, negated: signs[0] === true, naf: false };
+  const asked = (writes: ViewedWrites | null): Promise<QueryResult | JsonText> =>
+    hereOrThere(engine, caller, defaultLimits, {
+      kind: 'query',
+      input,
+      ...within(writes),
+      shape: shapeOfQuestion(input, [atom], 'query'),
+      about: [],
+      reach: (now) => (writes === null ? { goals: [], relations } : coneOver(now, relations, writes)),
+      here: queried,
+    });
+  return caller.transaction === null ? asked(null) : engine.transactions.asking(caller, asked);
+}
+
+function within(writes: ViewedWrites | null): { readonly writes?: ViewedWrites } {
+  return writes === null ? {} : { writes };
+}
+
+/** Relations that a question in a transaction reads, which makes nothing known. */
+function coneOver(
+  { database, reader }: ReadContext,
+  goals: readonly string[],
+  writes: ViewedWrites | null,
+): Reach {
+  const written = writes === null ? [] : relationsOfWrites(writes, database.rules);
+  return { goals: [], relations: reader.program.below([...goals, ...written]) };
+}
+
+/** The hints for an answer from a thread, over the transaction as it is now. */
+async function hintsWithin(
+  engine: ReadingEngine,
+  caller: Caller,
+  input: AskInput,
+  body: readonly Literal[],
+  { results }: Answer,
+): Promise<Pick<Answer, 'hints'>> {
+  if (results.length > 0) return {};
+  try {
+    return await engine.transactions.reading(caller, input, async (context) =>
+      hintsOf(context, input, body, results),
+    );
+  } catch (error) {
+    // It was answered; if the transaction has ended since, the next call reports it.
+    if (error instanceof EngineError) return {};
+    throw error;
+  }
 }
 
 /**

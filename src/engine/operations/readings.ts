@@ -2,6 +2,7 @@
 import type { Caller } from '../base/caller.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
 import { listFacts } from '../read/list-facts.ts';
+import type { SendPart } from '../read/export-text.ts';
 import { predicateGraph } from '../read/predicate-graph.ts';
 import type { PastReadings } from '../reasoning/copied-pasts.ts';
 import type { ReadContext } from '../session/read-context.ts';
@@ -26,6 +27,7 @@ import {
   traceForText,
   whatIfForText,
 } from './questions.ts';
+import { runTestsOf } from './testing-knowledge.ts';
 
 /**
  * An operation that only reads. `limitsOf` gives its limits; `about` the relations whose conclusions it needs, null: any.
@@ -71,6 +73,8 @@ export const readings = {
   explainForText,
   whatIf: asObject(whatIfForText),
   whatIfForText,
+  /** Runs tests over what is stored; nothing is changed. */
+  runTests: runTestsOf,
   trace: asObject(traceForText),
   traceForText,
   scopes: listScopes,
@@ -83,25 +87,22 @@ export const readings = {
   export: exportKnowledge,
 };
 
-/** An export of the past is written on the serving thread: only copies of the present stream. */
-const { export: _streamed, ...whole } = readings;
-
 /** True if a reasoning thread can answer the operation about earlier knowledge. */
 export function movesWithThePast(name: string): boolean {
-  return name in whole;
+  return name in readings;
 }
 
-const transactions: ReadingEngine['transactions'] = {
-  reading: () => Promise.reject(new Error('a transaction reads on the serving thread')),
-};
+const refused = (): Promise<never> => Promise.reject(new Error('a transaction reads the present'));
+const transactions: ReadingEngine['transactions'] = { reading: refused, asking: refused };
 
 /** The operations as a reasoning thread does them, over a copy of the past. */
 export const pastReadings: PastReadings = Object.fromEntries(
-  Object.entries<(engine: ReadingEngine, caller: Caller, input: never) => Promise<unknown>>({
-    ...whole,
+  Object.entries<(engine: ReadingEngine, caller: Caller, input: never, send: SendPart) => Promise<unknown>>({
+    ...readings,
     window: pastWindow,
   }).map(([name, read]) => [
     name,
-    (engine, caller, input) => read({ ...engine, transactions, threads: null }, caller, input as never),
+    (engine, caller, input, send) =>
+      read({ ...engine, transactions, threads: null }, caller, input as never, send),
   ]),
 );

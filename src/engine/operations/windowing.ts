@@ -35,7 +35,7 @@ export function windowReads(engine: ReadingEngine, newId: () => string): WindowR
             ...read,
             taken: (window: ContextWindow, { context }) => done(window, context),
           })
-        : live.reading(caller, timed, read.here),
+        : live.reading(caller, timed, (context) => read.here(context, context)),
     );
   };
 }
@@ -50,7 +50,9 @@ export function windowForText(
   const read = movableWindow({ input, windowId: newId(), leftOut: null }, async (window) => window);
   const { live } = engine;
   return live.asQuestion<typeof defaultLimits, ContextWindow | JsonText>(caller, limitsOf(input), (timed) =>
-    derives(input) ? rankedAsText(engine, caller, timed, read) : live.reading(caller, timed, read.here),
+    derives(input)
+      ? rankedAsText(engine, caller, timed, read)
+      : live.reading(caller, timed, (context) => read.here(context, context)),
   );
 }
 
@@ -79,7 +81,7 @@ export function momentWindowReads(engine: EngineContext): WindowReads {
   return async (caller, input, leftOut, done) => {
     const limits = limitsOf(input);
     const wanted: RemoteWindow = { input, windowId: engine.newId(), leftOut };
-    const elsewhere = await engine.atMomentElsewhere(caller, limits.timeoutMs, 'window', wanted);
+    const elsewhere = await engine.atMomentElsewhere(caller, limits.timeoutMs, 'window', wanted, null);
     if (elsewhere !== null) {
       const now = engine.live.pin(caller, limits);
       return done((await objectOf(elsewhere.result, now.pacer)) as ContextWindow, now);

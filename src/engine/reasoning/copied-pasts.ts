@@ -11,14 +11,25 @@ import { tooLarge } from '../session/past-copies.ts';
 import { type KnowledgeReader, PastReader, PastViews } from '../session/past-reader.ts';
 import { bytesOfPast, type PastDatabase, rebuilt } from '../state/past-state.ts';
 import type { DatabaseState } from '../state/state.ts';
-import type { AskPast, FoldedThere, FoldPast, FromReasoningThread, PastMessage, Post } from './messages.ts';
+import type { SendPart } from '../read/export-text.ts';
+import {
+  type AskPast,
+  type FoldedThere,
+  type FoldPast,
+  type FromReasoningThread,
+  maxPiecesUnderWay,
+  type PastMessage,
+  type Post,
+} from './messages.ts';
+import { Credits } from './pieces.ts';
 import { replyOf } from './thread-replies.ts';
 
-/** An operation that can be asked about the past, over a reader of it. */
+/** An operation that can be asked about the past, over a reader of it. `send`: takes what it streams. */
 export type PastReadingOf = (
   engine: { readonly live: KnowledgeReader; readonly slices: (of: Caller) => Slices },
   caller: Caller,
   input: unknown,
+  send: SendPart,
 ) => Promise<unknown>;
 
 /** The operations by name. */
@@ -39,6 +50,8 @@ interface PastParts {
 interface Running {
   readonly past: number;
   readonly ending: AbortController;
+  /** Pieces of its answer that it may post. */
+  readonly credits: Credits;
 }
 
 /**
@@ -73,9 +86,11 @@ export class CopiedPasts {
     }
     const { id, past } = message;
     const ending = new AbortController();
-    this.#running.set(id, { past, ending });
     const { signal } = ending;
-    const reply = message.kind === 'foldPast' ? this.#fold(message, signal) : this.#ask(message, signal);
+    const credits = new Credits(maxPiecesUnderWay, signal);
+    this.#running.set(id, { past, ending, credits });
+    const reply =
+      message.kind === 'foldPast' ? this.#fold(message, signal) : this.#ask(message, signal, credits);
     void reply
       .then(
         (parts) =>
@@ -99,6 +114,11 @@ export class CopiedPasts {
   /** Ends the question, if it is one of these. */
   cancel(id: number): void {
     this.#running.get(id)?.ending.abort();
+  }
+
+  /** A piece of this answer was taken, if it is one of these. */
+  taken(id: number): void {
+    this.#running.get(id)?.credits.give();
   }
 
   #drop(past: number): void {
@@ -141,9 +161,9 @@ export class CopiedPasts {
     }
   }
 
-  async #ask(message: AskPast, signal: AbortSignal): Promise<Uint8Array[]> {
-    const { past, reading: name, input, caller: named, time, timeoutMs, askedAt } = message;
-    const { scheduler, readings, write } = this.#parts;
+  async #ask(message: AskPast, signal: AbortSignal, credits: Credits): Promise<Uint8Array[]> {
+    const { id, past, reading: name, input, caller: named, time, timeoutMs, askedAt } = message;
+    const { scheduler, readings, write, post } = this.#parts;
     const known = this.#pasts.get(past);
     const reading = readings[name];
     if (known === undefined) throw gone();
@@ -170,7 +190,13 @@ export class CopiedPasts {
       }),
     });
     const slices = (of: Caller): Slices => new Slices(scheduler.pauseOf(of));
-    const value = await reading({ live, slices }, caller, input);
+    const send: SendPart = async (part) => {
+      const bytes = typeof part === 'string' ? encoder.encode(part) : part;
+      await credits.take();
+      scheduler.enter(name, caller);
+      post({ kind: 'piece', id, bytes }, [bytes.buffer as ArrayBuffer]);
+    };
+    const value = await reading({ live, slices }, caller, input, send);
     const limits = { timeoutMs, maxDerivations: Number.POSITIVE_INFINITY, startedAt, signal };
     const pacer = new Pacer({ ...limits, memory: this.#memory }, scheduler.pauseOf(caller));
     const parts: Uint8Array[] = [];

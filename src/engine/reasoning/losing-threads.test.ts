@@ -178,7 +178,7 @@ test('a question that is cancelled while its copy is taken in is replied to at o
   const number = Int32Array.from({ length: count }, (_, at) => at);
   const bounds = { validFrom: null, validUntil: null };
   thread.take({ kind: 'relation', copy: 1, ...shape, births, columns, number, ...bounds });
-  const moment = { generation: 1, time: 0, goals: [] };
+  const moment = { generation: 1, time: 0, goals: [], writes: null };
   thread.take({ kind: 'ask', id: 7, copy: 1, ...moment, ...limits, task });
   expect(replies.map(({ kind }) => kind)).toEqual(['started']);
   thread.take({ kind: 'cancel', id: 7 });

@@ -106,6 +106,8 @@ export interface RemoteQuestion {
   readonly generation: number;
   readonly time: number;
   readonly task: RemoteTask;
+  /** The writes of its transaction, over which it reads; see `posted-writes.ts`. null: it is in none. */
+  readonly writes: Uint8Array | null;
   /** Relations whose conclusions become known with the answer, beside those that it asks about itself. */
   readonly goals: readonly string[];
   readonly timeoutMs: number;
@@ -153,6 +155,8 @@ export interface AskPast {
   readonly timeoutMs: number;
   /** See `RemoteQuestion`. */
   readonly askedAt: number;
+  /** True: its answer crosses piece by piece before its reply. */
+  readonly streams: boolean;
 }
 
 /** Ends what reads or rebuilds the copy, then drops it; the reply is `cancelled`. */

@@ -10,16 +10,21 @@ import { searchInputSchema } from '../contract/search.ts';
 import { declarationInputSchema } from '../contract/declarations.ts';
 import { explainInputSchema, traceInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
 import { askInputSchema } from '../contract/inference.ts';
+import { ruleUpdateSchema } from '../contract/rules.ts';
 import {
   chainOf,
+  factInput,
   type Fields,
   hour,
   openSession,
   refusal,
+  retractInput,
+  ruleInput,
   type Session,
   startTime,
 } from '../testing/engine-fixtures.ts';
 import { type ThreadsInProcess, threadsInProcess } from '../testing/threads-in-process.ts';
+import { declarationToStore } from '../write/declarations.ts';
 import type { ToReasoningThread } from './messages.ts';
 
 /** The reads that move to a reasoning thread: each answers there as here, and sees what was written before. */
@@ -320,10 +325,96 @@ test('a supposition that is refused is refused in the words of the serving threa
   }
 });
 
-test('a query in a transaction stays here', async () => {
+/** A transaction with writes of every kind over facts of keyed relations, and questions within it. */
+async function openWithin(): Promise<{ within: Session; id: string; threads: ThreadsInProcess }> {
   const { session, threads } = await open();
-  const { id } = await session.engine.begin(session.caller);
-  expect(await session.as({ transaction: id }).query('edge(?x, ?y)')).toHaveLength(8);
+  const { engine, caller } = session;
+  const named = ['who', 'where'].map((name) => ({ name }));
+  const keyed = declarationInputSchema.parse({ arguments: named, key: ['who'], onConflict: 'supersede' });
+  await engine.declare(caller, { ...keyed, name: 'lives', arity: 2 });
+  await session.tellAll(['lives(ann, rome)', 'lives(bob, oslo)', 'works(ann, rome)']);
+  const { id: taught } = await session.teach('near(?x, ?y) :- lives(?x, ?z), lives(?y, ?z)', {
+    enabled: false,
+  });
+  const { id } = await engine.begin(caller);
+  const within = session.as({ transaction: id });
+  const writes = engine.within(within.caller);
+  await writes.shape(declarationToStore({ ...keyed, name: 'works', arity: 2 }));
+  await writes.tell(factInput('lives(ann, oslo)', { validFrom: 'always' }));
+  await writes.tell(factInput('works(ann, oslo)', { scope: 'one' }));
+  await writes.tell(factInput('edge(n8, n9)', { scope: 'one', metadata: { from: 'here' }, ttl: hour }));
+  await writes.tell(factInput('-edge(n1, n9)'));
+  await writes.forget(retractInput('edge(n2, n3)'));
+  await writes.updateRule(taught, ruleUpdateSchema.parse({ enabled: true }));
+  await writes.teach(ruleInput({ text: 'path(?x, ?y) :- road(?x, ?y)' }));
+  await writes.tell(factInput('road(n2, n3)'));
+  return { within, id, threads };
+}
+
+const askedWithin: Readonly<Record<string, (within: Session) => Promise<unknown>>> = {
+  'an answer': (within) => within.ask('path(?x, ?y)', { withProof: true, limit: 300 }),
+  'an answer by a rule that it enables': (within) => within.ask('near(?x, ?y)', { withProof: true }),
+  'an answer under its own keys': (within) =>
+    within.ask('lives(ann, ?w), works(?x, ?w)', { withProof: true }),
+  'no answer, with hints': (within) => within.ask('paht(n0, ?y)'),
+  'a query': (within) => within.query('edge(?x, ?y)'),
+  'a query of a keyed relation': (within) => within.query('works(?x, ?y)'),
+};
+
+test('questions in a transaction move with its writes, and answer as here', async () => {
+  const { within, id, threads } = await openWithin();
+  for (const [name, ask] of Object.entries(askedWithin)) {
+    threads.afterMs = 0;
+    const { asked } = threads;
+    const there = written(await ask(within));
+    expect([name, threads.asked]).toEqual([name, asked + 1]);
+    threads.afterMs = Number.POSITIVE_INFINITY;
+    expect([name, there]).toEqual([name, written(await ask(within))]);
+  }
+  threads.afterMs = 0;
+  const other = within.as({ transaction: null });
+  expect(await other.results('path(n2, ?y)')).toHaveLength(6);
+  expect(await within.results('path(n2, ?y)')).toHaveLength(7);
+  // What it asked is known to nobody else.
+  await within.engine.rollback(other.caller, id);
+  expect(await refusal(within.ask('path(n2, ?y)'))).toMatchObject({ code: 'Conflict' });
+});
+
+test('a question in a transaction is answered if its thread ends, or the transaction is rolled back, in the middle', async () => {
+  for (const ask of Object.values(askedWithin)) {
+    const { within, id, threads } = await openWithin();
+    threads.afterMs = Number.POSITIVE_INFINITY;
+    const here = written(await ask(within));
+    threads.afterMs = 0;
+    let isLost = false;
+    threads.filter = (message) => {
+      if (message.kind === 'ask' && !isLost) setImmediate(() => threads.kill());
+      isLost ||= message.kind === 'ask';
+      return true;
+    };
+    expect(written(await ask(within))).toBe(here);
+    expect([isLost, threads.started]).toEqual([true, 2]);
+    const ended: Promise<unknown>[] = [];
+    threads.filter = (message) => {
+      if (message.kind === 'ask')
+        ended.push(within.engine.rollback({ ...within.caller, transaction: null }, id));
+      return true;
+    };
+    const last = written(await ask(within));
+    expect(last.replace(/,"hints":.*]/, '')).toBe(here.replace(/,"hints":.*]/, ''));
+    await Promise.all(ended);
+    expect(await refusal(ask(within))).toMatchObject({ code: 'Conflict' });
+  }
+});
+
+test('a question in a transaction with very much to post stays, and so does one about an instant', async () => {
+  const { within, threads } = await openWithin();
+  const moment = { asOf: startTime + 1, asKnown: null };
+  await within.as({ moment }).ask('path(n0, ?y)');
+  const large = 'x'.repeat(64_000);
+  const facts = Array.from({ length: 66 }, (_, at) => factInput(`note(${large}${at})`));
+  await within.engine.within(within.caller).tellAll(facts);
+  expect(await within.results('path(n0, ?y)')).toHaveLength(2);
   expect(threads.asked).toBe(0);
 });
 

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Moment } from '../base/caller.ts';
 import { ManualClock } from '../base/clock.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
@@ -21,7 +21,7 @@ import {
   startTime,
   testCaller,
 } from '../testing/engine-fixtures.ts';
-import type { ToReasoningThread } from './messages.ts';
+import { maxPiecesUnderWay, type ToReasoningThread } from './messages.ts';
 import { pastThreads, type ThreadsInProcess } from '../testing/threads-in-process.ts';
 
 /** Earlier knowledge on a reasoning thread: what it answers, and what becomes of its copies. */
@@ -113,7 +113,38 @@ const readings: Readonly<Record<string, (session: Session) => Promise<unknown>>>
     engine.optimizeContext(caller, optimizeInputSchema.parse({ goals: [atom], includeInferred: true })),
   recall: ({ engine, caller }) =>
     engine.recall(caller, recallInputSchema.parse({ includeInferred: true, query: 'n4' })),
+  export: (session) => exported(session),
 };
+
+/** The text of everything; `taken` is waited for after each part. */
+async function exported(
+  { engine, caller }: Session,
+  taken: (parts: readonly string[]) => Promise<void> = async () => {},
+): Promise<string> {
+  const parts: string[] = [];
+  const choice = { scope: null, unscoped: false, predicate: null, rules: true };
+  const { omitted } = await engine.export(caller, { choice, format: 'ntriples' }, async (part) => {
+    parts.push(typeof part === 'string' ? part : new TextDecoder().decode(part));
+    await taken(parts);
+  });
+  return `${parts.join('')}${omitted}`;
+}
+
+/** Generation 1 has many long facts, of which an export takes more pieces than may be under way. */
+async function withManyPieces(): Promise<{ at: Opened; then: Session; text: string }> {
+  const at = await opened();
+  const { session, threads } = at;
+  await session.tellAll(
+    Array.from({ length: 1000 }, (_, each) => `item("${'x'.repeat(1000)}${each}", erased)`),
+  );
+  await session.tell('item(later)');
+  const then = known(session, generation(1));
+  threads.afterMs = Number.POSITIVE_INFINITY;
+  const text = await exported(then);
+  threads.afterMs = 0;
+  expect(text).not.toContain('later');
+  return { at, then, text };
+}
 
 test.each(Object.keys(readings))('%s of earlier knowledge is answered on a thread as here', async (name) => {
   const at = await chained();
@@ -258,6 +289,48 @@ test.each(['foldPast', 'askPast'] as const)(
     expect(engine.figures().reasoning.copies).toBe(1);
   },
 );
+
+test('an export of earlier knowledge goes on if its thread ends in the middle, with a copy made again', async () => {
+  const { at, then, text } = await withManyPieces();
+  for (const parts of [1, 5]) {
+    const { started } = at.threads;
+    const again = await exported(then, async ({ length }) => {
+      if (length === parts) at.threads.kill();
+    });
+    expect(again === text).toBe(true);
+    expect(at.threads.started).toBe(started + (parts === 1 ? 2 : 1));
+  }
+  expect(posted(at, 'foldPast')).toBe(3);
+});
+
+test('a slow reader of an export of earlier knowledge holds back its thread, and no question', async () => {
+  const { at, then, text } = await withManyPieces();
+  let goOn = (): void => {};
+  const exporting = exported(then, async ({ length }) => {
+    if (length === 1) await new Promise<void>((resolve) => (goOn = resolve));
+  });
+  const pieces = (): number => at.threads.heard.filter(({ kind }) => kind === 'piece').length;
+  await vi.waitUntil(() => pieces() === maxPiecesUnderWay);
+  expect(await then.query('item(?x, ?y)', { limit: 3 })).toHaveLength(3);
+  expect(pieces()).toBe(maxPiecesUnderWay);
+  goOn();
+  expect((await exporting) === text).toBe(true);
+});
+
+test('an export of earlier knowledge ends if something is erased from it meanwhile', async () => {
+  const { at, then } = await withManyPieces();
+  const { session } = at;
+  const ended = await refusal(
+    exported(then, async ({ length }) => {
+      if (length === 1)
+        void session.engine.forgetEntity(
+          session.caller,
+          forgetEntitySchema.parse({ tenant: 'tenant', entity: 'erased' }),
+        );
+    }),
+  );
+  expect(ended.code).toBe('NotReady');
+});
 
 test('an encrypted log is read by the thread', async () => {
   const at = await chained({ encryptionKey: 'ab'.repeat(32) });

@@ -5,8 +5,9 @@ import type { RetainedBase, RetainedLog } from '../log/retained.ts';
 import { RetainedFileGone } from '../log/retained.ts';
 import { StartupError } from '../log/startup-error.ts';
 import { PastLost } from '../session/past-copies.ts';
-import type { PastElsewhere, PastQuestion, PastThere } from '../session/past-knowledge.ts';
+import type { PastElsewhere, PastQuestion, PastThere, SendBytes } from '../session/past-knowledge.ts';
 import type { LateBase, LostPast, WantedPast } from '../state/past-state.ts';
+import { Pieces } from './pieces.ts';
 import type { AskPast, FoldedThere, FoldPast, PastCaller, PastMessage, ThreadReply } from './messages.ts';
 
 /** How the reasoning thread that was asked ended before it replied: by itself, or since it was replaced. */
@@ -16,8 +17,12 @@ export type Ending = 'ended' | 'replaced';
 export interface PastThread {
   /** Its copies of the past, which are lost with it. */
   readonly pasts: Set<PastOnThread>;
-  /** Posts a message in this turn; resolves with the reply. Rejects as `waiting` says. */
-  exchange(make: (id: number) => PastMessage, waiting: Waiting): Promise<ThreadReply | Ending>;
+  /** Posts a message in this turn; resolves with the reply, after `pieces` were taken. Rejects as `waiting` says. */
+  exchange(
+    make: (id: number) => PastMessage,
+    waiting: Waiting,
+    pieces?: Pieces | null,
+  ): Promise<ThreadReply | Ending>;
 }
 
 /**
@@ -125,11 +130,15 @@ export class PastOnThread implements PastThere {
     }
   }
 
-  async ask(caller: Caller, { reading, input, time, timeoutMs, startedAt }: PastQuestion): Promise<unknown> {
+  async ask(
+    caller: Caller,
+    { reading, input, time, timeoutMs, startedAt }: PastQuestion,
+    send: SendBytes | null,
+  ): Promise<unknown> {
     if (!this.isThere) throw new PastLost(false);
     this.#asked();
     const named = namedOf(caller);
-    const asked = { past: this.#number, reading, input, time, timeoutMs };
+    const asked = { past: this.#number, reading, input, time, timeoutMs, streams: send !== null };
     const askedAt = performance.timeOrigin + startedAt;
     const make = (id: number): AskPast => ({ kind: 'askPast', id, caller: named, askedAt, ...asked });
     const waitMs = timeoutMs - (performance.now() - startedAt);
@@ -139,10 +148,11 @@ export class PastOnThread implements PastThere {
         `the question took longer than ${timeoutMs} ms; ask something narrower, bind an argument, or raise timeoutMs`,
         { limit: 'timeoutMs', elapsedMs: Math.round(performance.now() - startedAt) },
       );
-    return this.#valueOf(
-      await this.#thread.exchange(make, { signal: signalOf(caller), waitMs, late }),
-      maxParsedBytes,
-    );
+    const pieces = send === null ? null : new Pieces({ begun: () => {}, take: send });
+    const reply = await this.#thread.exchange(make, { signal: signalOf(caller), waitMs, late }, pieces);
+    // What is being taken is taken whole, before anything else may follow it.
+    await pieces?.taken();
+    return this.#valueOf(reply, maxParsedBytes);
   }
 
   async drop(): Promise<void> {

@@ -20,6 +20,8 @@ import { contextWindow } from '../window/window.ts';
 import type { RetainedLog, RetainedRange } from '../log/retained.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { QuestionHeap } from '../store/memory-meter.ts';
+import { decodedWrites } from '../write/posted-writes.ts';
+import { TransactionView } from '../write/transaction-view.ts';
 import { replyOf } from './thread-replies.ts';
 import { type CopyMessage, CopiedTenant } from './copied-tenant.ts';
 import { Credits } from './pieces.ts';
@@ -115,6 +117,7 @@ export class ReasoningThread {
         return;
       case 'taken':
         this.#running.get(message.id)?.credits.give();
+        this.#pasts.taken(message.id);
         return;
       default:
         this.#takeIn(message);
@@ -161,7 +164,7 @@ export class ReasoningThread {
   }
 
   async #answer(
-    { id, task, goals, timeoutMs, maxDerivations, askedAt, lightMs }: RemoteQuestion,
+    { id, task, writes, goals, timeoutMs, maxDerivations, askedAt, lightMs }: RemoteQuestion,
     { copied, owner }: Held,
     reader: PinnedReader,
     { ending: { signal }, credits }: Running,
@@ -178,10 +181,9 @@ export class ReasoningThread {
     };
     scheduler.enter('ask', owner);
     try {
-      const { value, used } = await workOf(task)(
-        { copied, context: { database, tenant, reasoner, reader, pacer }, send },
-        task.input,
-      );
+      const plain = { database, tenant, reasoner, reader, pacer };
+      const context = writes === null ? plain : await within(plain, writes);
+      const { value, used } = await workOf(task)({ copied, context, send }, task.input);
       const known = copied.goalsOf(goals, reader);
       const conclusions = known.length === 0 ? [] : copied.conclusions(known, reader);
       // Tables of earlier questions may be what made it fast; one that rests on none is always as fast.
@@ -271,6 +273,13 @@ const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> }
 /** For reads that rank: nothing is compared by meaning here, and what other threads concluded is not asked. */
 function ranking(context: InferenceContext): ReadContext {
   return { ...context, listings: new ListingCache(0), meaning: null, tokens: shippedTokens, elsewhere: null };
+}
+
+/** The context over the writes of a transaction. Call it in the turn in which the reader was pinned. */
+async function within(context: InferenceContext, writes: Uint8Array): Promise<InferenceContext> {
+  const ranked = ranking(context);
+  const view = await TransactionView.over(ranked, false, decodedWrites(writes));
+  return view.contextFor(ranked);
 }
 
 /** The work of this kind of task; its input is that of the task, which the type of a table cannot say. */

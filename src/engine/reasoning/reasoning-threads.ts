@@ -113,6 +113,8 @@ export interface Reach extends Reached {
 /** What is posted for a task. */
 interface Posted {
   readonly task: RemoteTask;
+  /** See `RemoteQuestion`; absent: null. */
+  readonly writes?: Uint8Array | null;
   readonly timeoutMs: number;
   readonly maxDerivations: number;
   /** In the state that it sees, looked at again in each turn before it is posted; null: it cannot be answered there. */
@@ -566,7 +568,7 @@ export class ReasoningThreads implements FactCopies {
       givenUp: new Map(),
       pasts: new Set(),
       isThere: false,
-      exchange: (make, waiting) => this.#exchange(thread, make, waiting),
+      exchange: (make, waiting, pieces) => this.#exchange(thread, make, waiting, pieces),
     };
     this.#threads[at] = thread;
     return thread;
@@ -619,6 +621,7 @@ export class ReasoningThreads implements FactCopies {
     now: ReadContext,
     {
       task,
+      writes = null,
       goals,
       timeoutMs,
       maxDerivations,
@@ -629,7 +632,8 @@ export class ReasoningThreads implements FactCopies {
     const { generation, time } = now.reader;
     const askedAt = performance.timeOrigin + pacer.startedAt;
     const lightMs = this.host.afterMs;
-    const asked = { copy, generation, time, task, goals, askedAt, lightMs, timeoutMs, maxDerivations };
+    const limits = { timeoutMs, maxDerivations };
+    const asked = { copy, generation, time, task, writes, goals, askedAt, lightMs, ...limits };
     const pieces = stream === undefined ? null : new Pieces(stream);
     const waiting = {
       signal: signalOf(caller),

@@ -45,10 +45,16 @@ export interface PastQuestion {
   readonly startedAt: number;
 }
 
+/** Takes the next bytes of an answer, and resolves when others may follow. */
+export type SendBytes = (bytes: Uint8Array) => Promise<void>;
+
 /** A copy on another thread. */
 export interface PastThere extends FoldedPast {
-  /** The answer, `JsonText` if it is long. Rejects with what the question was refused with, or with PastLost. */
-  ask(caller: Caller, question: PastQuestion): Promise<unknown>;
+  /**
+   * The answer, `JsonText` if it is long; before it `send` gets what the answer streams. Rejects with what the question was refused
+   * with, or with PastLost.
+   */
+  ask(caller: Caller, question: PastQuestion, send: SendBytes | null): Promise<unknown>;
 }
 
 /** Rebuilds earlier knowledge on other threads. */
@@ -78,6 +84,8 @@ export class PastKnowledge {
   readonly #views: PastViews;
   readonly #copies: PastCopies<PastHere>;
   readonly #elsewhere: PastCopies<PastThere> | null;
+  /** How often something was erased from the past. */
+  #erasures = 0;
 
   constructor(host: PastHost) {
     this.#host = host;
@@ -96,6 +104,7 @@ export class PastKnowledge {
    * no thread has one any more.
    */
   async forget(): Promise<void> {
+    this.#erasures++;
     await Promise.all([this.#copies.forget(), this.#elsewhere?.forget()]);
   }
 
@@ -125,27 +134,40 @@ export class PastKnowledge {
 
   /**
    * Answers the question on the thread that has, or rebuilds, the moment that the caller names; null: it is to be read
-   * here. Rejects like `reading`, and with what the question is refused with.
+   * here. Rejects like `reading`, and with what the question is refused with. If the thread ends, another one answers, and leaves out
+   * what `send` got of the same text; NotReady if the text is not the same any more.
    */
   async asking(
     caller: Caller,
     moment: Moment,
     timeoutMs: number,
     { reading, input }: Pick<PastQuestion, 'reading' | 'input'>,
+    send: SendBytes | null = null,
   ): Promise<{ readonly result: unknown; readonly generation: number } | null> {
     const startedAt = performance.now();
+    const text = send === null ? null : new ResumedText(send);
     for (let ends = 0; ; ) {
       const { database, earlier } = this.#picked(caller, moment);
-      if (earlier === null || this.#elsewhere === null || this.#host.elsewhere?.isPossible !== true)
+      if (earlier === null || this.#elsewhere === null || this.#host.elsewhere?.isPossible !== true) {
+        text?.refuseSent();
         return null;
+      }
       try {
         const wanted = { caller, database, at: earlier, timeoutMs, startedAt };
         return await this.#elsewhere.use(wanted, async (copy) => {
           const time = timeIn(copy, caller, database, moment, earlier);
           const since = sinceOf(timeoutMs, startedAt);
           const limits = { ...defaultLimits, timeoutMs, startedAt: since };
+          const question = { reading, input, time, timeoutMs, startedAt: since };
+          if (text !== null) {
+            const { generation } = copy;
+            if (text.isNew) moment.onKnown?.(generation);
+            // Its reader may be slow: it has no place of those for running questions.
+            const from = text.from(`${generation} ${time} ${this.#erasures}`);
+            return { result: await copy.ask(caller, question, from), generation };
+          }
           const result = await this.#host.live.asQuestion(caller, limits, () =>
-            copy.ask(caller, { reading, input, time, timeoutMs, startedAt: since }),
+            copy.ask(caller, question, null),
           );
           // It may have been erased meanwhile.
           if (!copy.isThere) throw new PastLost(false);
@@ -261,6 +283,42 @@ export class PastKnowledge {
       isThere: true,
       drop: async () => this.#views.drop(database),
     };
+  }
+}
+
+/** A text that is sent from its beginning again, without what was sent of it. */
+class ResumedText {
+  readonly #send: SendBytes;
+  #sent = 0;
+  /** Of what it is the text. */
+  #of: string | null = null;
+
+  constructor(send: SendBytes) {
+    this.#send = send;
+  }
+
+  /** Nothing of it was sent. */
+  get isNew(): boolean {
+    return this.#sent === 0;
+  }
+
+  /** Sends the same text from its beginning. */
+  from(of: string): SendBytes {
+    if (of !== this.#of) this.refuseSent();
+    this.#of = of;
+    let left = this.#sent;
+    return async (bytes) => {
+      const rest = bytes.subarray(Math.min(left, bytes.length));
+      left -= bytes.length - rest.length;
+      if (rest.length === 0) return;
+      await this.#send(rest);
+      this.#sent += rest.length;
+    };
+  }
+
+  refuseSent(): void {
+    if (this.#sent > 0)
+      throw new EngineError('NotReady', 'the past was rewritten while it was sent: begin again');
   }
 }
 

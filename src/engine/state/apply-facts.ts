@@ -25,6 +25,8 @@ import type { LogRecord } from '../log/codec.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { changeRules } from './apply-rules.ts';
 import { changeShape, declarationsAfter } from './apply-shape.ts';
+import { packagesWithout } from '../store/package-record.ts';
+import { Packaging } from './apply-packages.ts';
 import { KeyedFacts } from './keyed-facts.ts';
 import { tupleAt } from '../store/tuples.ts';
 
@@ -157,7 +159,7 @@ export function* applyForget(
 ): Prepared<void> {
   const tenant = database.tenants.get(name);
   if (tenant === undefined) return () => {};
-  const { facts, aliases } = tenant;
+  const { facts, aliases, packages } = tenant;
   const erased = new ErasedFacts(names);
   const rows: FactRow[] = [];
   for (const row of erased.rowsOf(facts)) {
@@ -170,10 +172,12 @@ export function* applyForget(
     .all()
     .filter(({ entity, alias }) => erased.isName(entity) || erased.isName(alias))
     .map(({ entity, alias }): ShapeOperation => ({ kind: 'removeAlias', tenant: name, entity, alias }));
+  const lessened = yield* packagesWithout(packages, erased);
   return () => {
     const generation = database.lastGeneration + 1;
     erased.erase(facts, rows, generation);
     draft.shape.push(...changeShape(database, tenant, removed, { generation, time: record.time }));
+    for (const each of lessened) packages.set(each.name, each);
     writer.show(draft.changes.length + removed.length > 0);
   };
 }
@@ -193,6 +197,8 @@ export function* applyCommit(
   yield* writer.retract(storedOf(facts, operation, time));
   const { shape = [] } = operation;
   const keyed = new KeyedFacts(generation, declarationsAfter(database, shape), tenant, record, draft);
+  const packaging = new Packaging(tenant.packages, operation, generation);
+  yield* packaging.begin();
   const meter = new ByteMeter();
   for (const [at, fact] of operation.assert.entries()) {
     if (meter.counts(charactersOf(fact.args)) || at % rowsInSlice === rowsInSlice - 1) yield 'more';
@@ -202,14 +208,19 @@ export function* applyCommit(
         : writer.reported(yield* keyed.store(fact));
     draft.fact = stored;
     if (stored.status !== 'asserted') uses.note(stored, database.createdAtOf(facts, stored), time);
+    if (stored.status !== 'unchanged') packaging.brought(fact);
   }
   return () => {
     if (operation.assert.length > 0) database.tenants.set(operation.tenant, tenant);
     draft.rules.push(...applyRules(database, operation.rules, { generation, time }));
     draft.shape.push(...changeShape(database, tenant, shape, { generation, time }));
-    if (shape.some((each) => 'tenant' in each)) database.tenants.set(operation.tenant, tenant);
+    if (operation.package !== undefined) database.packagesVersion++;
+    packaging.show(draft, record);
+    const isOfTenant = operation.package !== undefined || shape.some((each) => 'tenant' in each);
+    if (isOfTenant) database.tenants.set(operation.tenant, tenant);
     writer.show(
       draft.changes.length > 0 ||
+        operation.package !== undefined ||
         draft.rules.some(({ isChange }) => isChange) ||
         draft.shape.some(({ isChange }) => isChange),
     );

@@ -38,6 +38,7 @@ import type { FactStore } from '../store/fact-store.ts';
 import { bytesOfRow } from '../store/stored-amounts.ts';
 import { maxListedInOutcome } from './idempotency.ts';
 import { ConstraintStore } from '../store/constraint-store.ts';
+import { TestStore } from '../store/test-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import { RuleStore } from '../store/rule-store.ts';
 
@@ -233,6 +234,8 @@ function* preparedIn(
     case 'addConstraint':
     case 'updateConstraint':
     case 'deleteConstraint':
+    case 'putTest':
+    case 'deleteTest':
     case 'addAlias':
     case 'removeAlias':
       return () => void draft.shape.push(applyShape(database, operation, record));
@@ -459,10 +462,7 @@ function mergedPart(operation: MergeScopes, { scope }: Draft): MergedCounts & Me
 }
 
 /** The conflicts for a repeated request; null: too many. */
-function conflictsIn(
-  { database, tenant, scope }: Draft,
-  { idempotency }: LogRecord,
-): MergeConflict[] | null {
+function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRecord): MergeConflict[] | null {
   const facts = database.tenants.get(tenant ?? '')?.facts;
   if (idempotency === undefined || facts === undefined) return [];
   const conflicts = scope?.merge?.conflicts ?? [];
@@ -502,7 +502,9 @@ function* clearTenant(
   const tenant = present(database.tenants.get(name), 'the tenant was there when it was checked');
   const facts = yield* countStored(tenant.facts, database.lastGeneration, record.time);
   return () => {
-    if (facts > 0 || tenant.aliases.size > 0) database.advance(record.time, record.requestId);
+    if (facts > 0 || tenant.aliases.size + tenant.packages.size > 0)
+      database.advance(record.time, record.requestId);
+    database.packagesVersion++;
     if (kind === 'nukeTenant')
       database.tenants.set(name, newTenant(tenant.facts.createdAt, database.lastGeneration));
     else {
@@ -531,13 +533,13 @@ function* deleteDatabase(
   };
 }
 
-/** Removes all facts, rules, declarations and constraints of a database; the database and its tenants stay. */
+/** Removes all facts, rules, declarations, constraints and tests of a database; the database and its tenants stay. */
 function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft): Prepared<void> {
   const facts = yield* countAll(database, record.time);
-  const { tenants, rules, declarations, constraints } = database;
+  const { tenants, rules, declarations, constraints, tests } = database;
   const isChange =
-    facts + rules.size + declarations.size + constraints.size > 0 ||
-    [...tenants.values()].some(({ aliases }) => aliases.size > 0);
+    facts + rules.size + declarations.size + constraints.size + tests.size > 0 ||
+    [...tenants.values()].some(({ aliases, packages }) => aliases.size + packages.size > 0);
   const after = database.lastGeneration + (isChange ? 1 : 0);
   const empty = new Map<string, TenantState>();
   for (const [name, tenant] of tenants) {
@@ -547,6 +549,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
   return () => {
     if (isChange) database.advance(record.time, record.requestId);
     database.clearedIn = after;
+    database.packagesVersion++;
     database.tenants = empty;
     database.rules = new RuleStore();
     // The version tells programs compiled from the removed rules that they are out of date.
@@ -555,6 +558,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
     database.declarations.version = declarations.version + 1;
     database.constraints = new ConstraintStore();
     database.constraints.version = constraints.version + 1;
+    database.tests = new TestStore();
     draft.cleared = { tenants, facts, rules: rules.size, isDatabaseGone: false };
   };
 }

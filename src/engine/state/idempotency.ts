@@ -29,7 +29,7 @@ export const maxOutcomeBytes = 256 * 1024 * 1024;
  * Bytes of the facts that an outcome may list. One that lists more is dropped at once: it would be written and read as one text, in
  * one turn.
  */
-export const maxListedInOutcome = 1024 * 1024;
+export const maxListedInOutcome = 4 * 1024 * 1024;
 /** Keys that are remembered. More are refused before they are logged, so nothing is forgotten that was promised. */
 export const maxRememberedKeys = 1_000_000;
 /** When to try again if there are too many keys; the oldest ones end a day after their write. */

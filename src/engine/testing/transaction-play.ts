@@ -36,6 +36,7 @@ import {
   type ModelTransaction,
   type RuleWrite,
 } from './transaction-model.ts';
+import type { ThreadsInProcess } from './threads-in-process.ts';
 import { expectAnswer, fuzzCaller, viewFields } from './twin.ts';
 
 const idle = 5 * 60_000;
@@ -62,6 +63,8 @@ export class Play {
   readonly #flavour: Flavour;
   readonly #folder: string | null;
   readonly #clock: ManualClock;
+  /** Where questions of transactions are asked too. */
+  readonly #threads: ThreadsInProcess | null;
   readonly #database = new ModelDatabase();
   #engine: Engine;
   #open: Open[] = [];
@@ -74,6 +77,7 @@ export class Play {
       flavour: Flavour;
       folder: string | null;
       clock: ManualClock;
+      threads: ThreadsInProcess | null;
     },
   ) {
     this.#engine = engine;
@@ -82,13 +86,20 @@ export class Play {
     this.#flavour = parts.flavour;
     this.#folder = parts.folder;
     this.#clock = parts.clock;
+    this.#threads = parts.threads;
   }
 
-  static async begin(prng: Prng, flavour: Flavour, folder: string | null): Promise<Play> {
+  static async begin(
+    prng: Prng,
+    flavour: Flavour,
+    folder: string | null,
+    threads: ThreadsInProcess | null = null,
+  ): Promise<Play> {
     const clock = new ManualClock(0);
     const start = randomCase(prng, flavour);
-    const engine = await opened(folder, clock);
-    const play = new Play(engine, { prng, vocabulary: start.vocabulary, flavour, folder, clock });
+    const engine = await opened(folder, clock, threads);
+    const { vocabulary } = start;
+    const play = new Play(engine, { prng, vocabulary, flavour, folder, clock, threads });
     for (const fact of start.facts) await play.#tell({ of: fact });
     for (const rule of start.rules) await play.#writeRule({ kind: 'teach', rule });
     return play;
@@ -255,18 +266,31 @@ export class Play {
       ? [{ ...randomQuestion(prng, this.#vocabulary, this.#flavour), naf: false }]
       : randomBody(prng, this.#vocabulary, this.#flavour);
     const input = askInputSchema.parse({ body, ...viewFields(view), withProof: true, timeoutMs: 600_000 });
-    const answer = await this.#engine.ask(caller, input);
+    const answer = await this.#asked(caller, () => this.#engine.ask(caller, input));
     same(answer.generation, this.#database.generation);
     expectAnswer(answer, body, view, modelOf(contents.knowledge(), view));
+  }
+
+  /** The answer here; that of a thread, which may end meanwhile, is the same byte for byte. */
+  async #asked<Answer>(caller: Caller, ask: () => Promise<Answer>): Promise<Answer> {
+    const threads = this.#threads;
+    if (threads === null || caller.transaction === null) return ask();
+    threads.afterMs = 0;
+    const there = ask();
+    if (this.#prng.chance(0.1)) setImmediate(() => threads.kill());
+    const written = JSON.stringify({ answer: await there, elapsedMs: 0 });
+    threads.afterMs = Number.POSITIVE_INFINITY;
+    const answer = await ask();
+    const timeless = (json: string): string => json.replace(/"elapsedMs":[\d.]+/g, '"elapsedMs":0');
+    same(timeless(written), timeless(JSON.stringify({ answer, elapsedMs: 0 })));
+    return answer;
   }
 
   async #query(caller: Caller, contents: Contents, view: ModelView): Promise<void> {
     const { predicate, arity } = this.#prng.pick(this.#vocabulary.relations);
     const args = Array.from({ length: arity }, (_, at) => `?v${at}`);
-    const found = await this.#engine.query(
-      caller,
-      queryInputSchema.parse({ predicate, args, ...viewFields(view) }),
-    );
+    const input = queryInputSchema.parse({ predicate, args, ...viewFields(view) });
+    const found = await this.#asked(caller, () => this.#engine.query(caller, input));
     const wanted = [...contents.facts.values()].filter(
       (fact) =>
         fact.predicate === predicate &&
@@ -375,7 +399,7 @@ export class Play {
   /** After a restart open transactions are unknown. */
   async #reopen(): Promise<void> {
     await this.#engine.close();
-    this.#engine = await opened(this.#folder, this.#clock);
+    this.#engine = await opened(this.#folder, this.#clock, this.#threads);
     for (const { caller, id } of this.#open)
       same(await statusOf(this.#engine.commit(caller, id, false)), 404);
     this.#open = [];
@@ -399,11 +423,16 @@ function ruleFieldsOf({ rule, scope, enabled }: { rule: object; scope: string | 
   return ruleInputSchema.parse({ ...rule, scope, enabled });
 }
 
-function opened(storageDir: string | null, clock: ManualClock): Promise<Engine> {
+function opened(
+  storageDir: string | null,
+  clock: ManualClock,
+  threads: ThreadsInProcess | null,
+): Promise<Engine> {
   const onBug = (error: unknown): void => {
     throw error;
   };
-  return openEngine({ storageDir, clock, fsync: 'never', onBug });
+  const threadHost = threads === null ? {} : { threadHost: threads };
+  return openEngine({ storageDir, clock, fsync: 'never', onBug, ...threadHost });
 }
 
 function same(got: unknown, wanted: unknown): void {

@@ -8,13 +8,21 @@ import { declarationsAfter } from '../state/apply-shape.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import type { FactIdentity, FactStore, FactToStore, ScopeChoice } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import type { NetWrites, WriteChange } from './net-writes.ts';
-import { isShapeOperation, type RuleOperation } from '../state/operation.ts';
+import type { NetFact, WriteChange } from './net-writes.ts';
+import { isShapeOperation, type RuleOperation, type ShapeOperation } from '../state/operation.ts';
 import { checkRuleOperation } from '../commit/prepare-rules.ts';
 import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import type { Program } from '../datalog/model/program.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import { programOver } from '../read/suppose.ts';
+
+/** The writes that a view shows: those of `NetWrites`, or what another thread was sent of them. */
+export interface ViewedWrites {
+  /** Facts in the order of their first write. */
+  readonly facts: Iterable<Pick<NetFact, 'identity' | 'isRetracted' | 'asserted'>>;
+  readonly rules: readonly RuleOperation[];
+  readonly shape: readonly ShapeOperation[];
+}
 
 /**
  * What a transaction reads: the latest committed state with its own writes over it.
@@ -45,7 +53,7 @@ export class TransactionView {
   #program: Program | null = null;
   #taught = 0;
 
-  private constructor(context: ReadContext, isUnborn: boolean, { rules, shape }: NetWrites) {
+  private constructor(context: ReadContext, isUnborn: boolean, { rules, shape }: ViewedWrites) {
     const { facts } = context.tenant;
     this.#context = context;
     this.#isUnborn = isUnborn;
@@ -63,7 +71,7 @@ export class TransactionView {
    * A view of these writes. Call it in the turn in which the context was pinned, and write nothing to the transaction
    * until it is built. `isUnborn`: the tenant does not exist yet.
    */
-  static async over(context: ReadContext, isUnborn: boolean, writes: NetWrites): Promise<TransactionView> {
+  static async over(context: ReadContext, isUnborn: boolean, writes: ViewedWrites): Promise<TransactionView> {
     const view = new TransactionView(context, isUnborn, writes);
     await view.add(changesOf(writes), context);
     return view;
@@ -149,7 +157,7 @@ export class TransactionView {
 }
 
 /** The writes as changes; those of one fact are consecutive. */
-function* changesOf(writes: NetWrites): Generator<WriteChange> {
+function* changesOf(writes: ViewedWrites): Generator<WriteChange> {
   for (const { identity, isRetracted, asserted } of writes.facts) {
     if (isRetracted) yield { kind: 'retract', identity };
     if (asserted !== null) yield { kind: 'assert', fact: asserted };
