@@ -93,7 +93,9 @@ function tableSource(operations) {
     const row = Object.fromEntries(
       members.flatMap((member) => (spec[member] === undefined ? [] : [[member, spec[member]]])),
     );
-    if (spec.query !== undefined) row['fields'] = 'query';
+    const among = fieldsAmongOptions(spec);
+    if (among.length > 0) row['fieldsAmongOptions'] = among;
+    else if (spec.query !== undefined) row['fields'] = 'query';
     else if (spec.body !== undefined) row['fields'] = 'body';
     if (spec.takes !== undefined) row['takesStream'] = true;
     const moments = momentsOf(spec);
@@ -106,6 +108,16 @@ function tableSource(operations) {
     '/** Every operation: its address, its arguments and the required permission. */',
     `export const operations = {\n${rows.join('\n')}\n} as const satisfies Record<string, Operation>;\n`,
   ].join('\n');
+}
+
+/**
+ * The query parameters of a deletion by path, which are given with the options.
+ * @param {OperationSpec} spec
+ * @returns {string[]}
+ */
+function fieldsAmongOptions({ method, params, query }) {
+  if (method !== 'DELETE' || params === undefined || query === undefined) return [];
+  return Object.keys(/** @type {import('zod').ZodObject} */ (query).shape);
 }
 
 /**
@@ -143,7 +155,8 @@ function momentProbe(fields) {
 function methodOf(name, spec, types) {
   const before = [...spec.path.matchAll(/:([a-z]+)/gi)].map(([, parameter]) => `${parameter}: string`);
   if (spec.takes !== undefined) before.push('source: Upload', `type: ${union(spec.takes)}`);
-  const fields = spec.query ?? spec.body;
+  const isAmongOptions = fieldsAmongOptions(spec).length > 0;
+  const fields = isAmongOptions ? undefined : (spec.query ?? spec.body);
   const fieldsType =
     fields === undefined
       ? null
@@ -154,6 +167,7 @@ function methodOf(name, spec, types) {
   const options = [
     spec.stream === 'events' ? 'EventOptions' : spec.kind === 'write' ? 'WriteOptions' : 'CallOptions',
     ...(spec.ifMatch === true ? ['IfMatch'] : []),
+    ...(isAmongOptions && spec.query !== undefined ? [types.ofQuery(spec.query, [])] : []),
   ].join(' & ');
   /** @param {string} last @param {string} answer */
   const signature = (last, answer) => {

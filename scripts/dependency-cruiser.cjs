@@ -92,6 +92,7 @@ const homes = {
   pg: `^src/engine/log/postgres-connection\\.ts$|${testOrSupport}`,
   'gpt-tokenizer': `^src/engine/base/|${testOrSupport}`,
   'csv-parse': '^src/main/transfer/',
+  'smol-toml': '^src/(main/packages/|engine/contract/testing/)',
   'jks-js': '^src/main/tls/',
   'node-forge': '^src/main/tls/',
   'openapi-explorer': '^src/renderer/',
@@ -114,7 +115,7 @@ const homes = {
   vite: '^src/engine/testing/child-program\\.ts$',
 };
 
-const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml'];
+const testLibraries = ['vitest', 'fast-check', 'ajv'];
 
 /**
  * A regular expression for a package's files, including its types of DefinitelyTyped; a name that ends in / is a scope.
@@ -133,7 +134,8 @@ const mainLayers = {
     ]),
   ),
   bridge: ['base'],
-  'command-line': ['base'],
+  packages: ['base'],
+  'command-line': ['base', 'packages'],
   desktop: ['base'],
   service: [
     'base',
@@ -308,7 +310,7 @@ const rendererRules = [
     { path: '^src/renderer/proof-app/' },
     {
       path: '^src/renderer/',
-      pathNot: '^src/renderer/(proof-app/|ui/no-eval\\.ts$|ui/format\\.ts$|editor/lexer\\.ts$)',
+      pathNot: '^src/renderer/(proof-app/|ui/no-eval\\.ts$|ui/format\\.ts$)',
     },
   ),
   forbid(
@@ -384,6 +386,27 @@ const proofRules = [
   ),
 ];
 
+const editingRules = [
+  forbid(
+    'editing-is-pure',
+    'what editors do with a text runs anywhere: it knows the contract and the language alone',
+    { path: '^src/editing/', pathNot: test },
+    { path: ['^src/', '(^|/)node_modules/'], pathNot: '^src/(editing|engine/(contract|language))/' },
+  ),
+  forbid(
+    'editing-without-node',
+    'a browser has no Node',
+    { path: '^src/editing/', pathNot: test },
+    { dependencyTypes: ['core'] },
+  ),
+  forbid(
+    'editing-above-the-engine',
+    'the engine reads and checks texts, and edits none',
+    { path: '^src/engine/' },
+    { path: '^src/editing/' },
+  ),
+];
+
 const desktopRules = [
   forbid(
     'desktop-contract-is-a-leaf',
@@ -441,6 +464,7 @@ module.exports = {
     ...rendererRules,
     ...thirdPartyRules,
     ...proofRules,
+    ...editingRules,
     ...desktopRules,
     ...clientRules,
     ...generalRules,

@@ -28,6 +28,7 @@ const help = `npm run bench -- fairness [options]     (after npm run build)
   --seconds N           least length of a scenario that repeats itself (10; small: 3)
   --rate N              requests a second of each probe (20)
   --only TEXT           only scenarios whose name contains the text
+  --profile             what the longest turns did
   --output FILE         write the table there too, as Markdown
   --help`;
 
@@ -39,6 +40,7 @@ interface Options {
   readonly seconds: number;
   readonly rate: number;
   readonly only: string;
+  readonly profile: boolean;
   readonly output: string | null;
 }
 
@@ -48,6 +50,8 @@ const own = ['/health', '/ask', '/tell'];
 const bareName = 'bare Fastify';
 /** For connections and caches to settle between two scenarios. */
 const settleMs = 1000;
+/** A profile of a shorter turn is not printed. */
+const printedFromMs = 20;
 
 function probesOf(service: Server, bare: Server): Probe[] {
   const post = (path: string, body: object): Probe => ({
@@ -104,10 +108,10 @@ class Monitored {
     this.#socket = socket;
   }
 
-  static async start(folder: string): Promise<Monitored> {
+  static async start(folder: string, isProfiled: boolean): Promise<Monitored> {
     const socket = join(folder, 'turns');
     rmSync(socket, { force: true });
-    const program = withMonitor(builtService('Corollary', here, folder, 'always'), here, socket);
+    const program = withMonitor(builtService('Corollary', here, folder, 'always'), here, socket, isProfiled);
     return new Monitored(await startServer(program, folder), socket);
   }
 
@@ -132,6 +136,7 @@ async function measure(
   const turn = await service.longestTurn();
   const waits = own.map((name) => `${name} ${figure(probes[name]?.p99 ?? Number.NaN)}`);
   console.log(`  ${scenario.name}: p99 ${waits.join(', ')} ms; longest turn ${figure(turn.cpuMs)} ms of CPU`);
+  if (turn.cpuMs > printedFromMs) for (const call of turn.calls) console.log(`    ${call}`);
   return { scenario: scenario.name, probes, turn, load };
 }
 
@@ -152,8 +157,8 @@ async function ofBare(
 }
 
 /** A service with what the prober asks, warmed up. */
-async function begun(folder: string, bare: Server, prober: Prober): Promise<Monitored> {
-  const service = await Monitored.start(mkdtempSync(join(folder, 'stage-')));
+async function begun({ profile }: Options, folder: string, bare: Server, prober: Prober): Promise<Monitored> {
+  const service = await Monitored.start(mkdtempSync(join(folder, 'stage-')), profile);
   const { address } = service.server;
   const facts = [
     ['alma', 'pia'],
@@ -184,7 +189,7 @@ async function measureAll(options: Options, folder: string, prober: Prober): Pro
     for (const { prepare, scenarios } of stages) {
       const chosen = scenarios.filter(({ name }) => name.includes(only));
       if (chosen.length === 0) continue;
-      const service = await begun(folder, bare, prober);
+      const service = await begun(options, folder, bare, prober);
       try {
         const { address } = service.server;
         if (measured.length === 0)
@@ -219,6 +224,7 @@ function readOptions(): Options | null {
       seconds: { type: 'string' },
       rate: { type: 'string', default: '20' },
       only: { type: 'string', default: '' },
+      profile: { type: 'boolean', default: false },
       output: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -227,8 +233,8 @@ function readOptions(): Options | null {
   const seconds = Number(values.seconds ?? (values.small ? 3 : 10));
   const rate = Number(values.rate);
   if (!(seconds > 0 && rate > 0)) throw new Error('--seconds and --rate take numbers above 0');
-  const { only, output = null } = values;
-  return { sizes: values.small ? small : full, seconds, rate, only, output };
+  const { only, profile, output = null } = values;
+  return { sizes: values.small ? small : full, seconds, rate, only, profile, output };
 }
 
 async function main(): Promise<void> {

@@ -35,7 +35,8 @@ const { values } = parseArgs({
   },
 });
 
-const printedFromMs = 50;
+/** A profile of a shorter turn is not printed. */
+const printedFromMs = 25;
 
 async function measureAll(size: Sizes): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-turns-'));

@@ -486,6 +486,15 @@ const writes: Scenario[] = [
       void (await expect(service.call('POST', '/memory/decay', { threshold: 1 }, { tenant: 'decay' }))),
   },
   {
+    name: 'decay of all facts, which were used',
+    before: async (service, { facts: count }) => {
+      await importFacts(service, 'used', count, edge);
+      await expect(service.call('POST', '/query', goal, { tenant: 'used' }));
+    },
+    run: async (service) =>
+      void (await expect(service.call('POST', '/memory/decay', { threshold: 1 }, { tenant: 'used' }))),
+  },
+  {
     name: 'consolidation',
     before: (service, { batch }) =>
       importFacts(service, 'patterns', batch, (at) => ({

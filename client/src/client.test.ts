@@ -67,6 +67,10 @@ describe('a client', () => {
       code: 'PreconditionFailed',
     });
     expect(await client.getRule(rule.id)).toMatchObject({ name: 'children', etag: changed.etag });
+    await client.storeTests({ text: 'test "a child" { expect child(nora, alma). }' });
+    expect(await failureOf(client.deleteRule(rule.id, { runTests: true }))).toMatchObject({
+      code: 'TestsFailed',
+    });
     expect(await client.retract({ predicate: 'parent', args: ['alma', 'nora'] })).toMatchObject({
       dependents: ['child(nora, alma)'],
     });

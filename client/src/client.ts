@@ -93,7 +93,9 @@ function call(
     params,
     ...(operation.fields === 'query'
       ? { query: (fields ?? {}) as Record<string, unknown> }
-      : { body: fields }),
+      : operation.fieldsAmongOptions === undefined
+        ? { body: fields }
+        : { query: picked(options, operation.fieldsAmongOptions) }),
     ...(upload === undefined ? {} : { upload }),
   };
   const start: typeof begin = (...call) =>
@@ -112,6 +114,10 @@ function call(
         perform(at, operation, parts, left),
       );
   }
+}
+
+function picked(options: object, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)));
 }
 
 async function* oneByOne(groups: AsyncIterable<ChangeEvent[]>): AsyncGenerator<ChangeEvent, void, undefined> {

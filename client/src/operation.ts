@@ -18,6 +18,8 @@ export interface Operation {
   readonly isOfAllTenants?: true;
   /** Where its fields go; absent: it has none. */
   readonly fields?: 'query' | 'body';
+  /** Query parameters that are given with the options; absent: none. */
+  readonly fieldsAmongOptions?: readonly string[];
   /** True: the caller's stream is its body. */
   readonly takesStream?: true;
   /** Absent: JSON. */

@@ -29,6 +29,7 @@ export type ProblemCode =
   | 'ShapeViolation'
   | 'ConstraintViolated'
   | 'InferenceLimitExceeded'
+  | 'TestsFailed'
   | 'IdempotencyMismatch'
   | 'QuotaExceeded'
   | 'RateLimited'
@@ -51,6 +52,7 @@ export type ChangeKind =
   | 'constraint.violated'
   | 'constraint.satisfied'
   | 'declaration.changed'
+  | 'test.changed'
   | 'alias.changed'
   | 'scope.changed'
   | 'memory.evicted'
@@ -59,6 +61,14 @@ export type ChangeKind =
 
 /** A change, as in the stream of changes. `eventId` is the `after` of a later stream. */
 export type ChangeEvent = Change & { kind: ChangeKind; eventId: string };
+
+/** null: unknown, for records of earlier versions. */
+export type Actor = {
+  /** Of the key; `local`: without a key. */
+  id: string;
+  /** Of the key, as it was then. */
+  name: string | null;
+} | null;
 
 export type AgentClient = {
   id: string;
@@ -260,6 +270,8 @@ export type Change = {
   bindings?: Record<string, string> | undefined;
   /** name/arity of a declaration. */
   predicate?: string | undefined;
+  /** test.changed: the name of the test. */
+  test?: string | undefined;
   /** alias.changed: the entity. */
   entity?: string | undefined;
   /** alias.changed: the name that it got or lost. */
@@ -351,6 +363,8 @@ export type ClientList = {
 export type CommitInput = {
   /** Default: false. */
   dryRun?: boolean | null | undefined;
+  /** Run the stored tests over what the write would make of the knowledge, and refuse it with 422 TestsFailed if one fails. Default: false. */
+  runTests?: boolean | null | undefined;
   /** Dry run: time for deriving consequences. Default: 2000. */
   timeoutMs?: number | null | undefined;
 };
@@ -382,6 +396,17 @@ export type Committed = {
   consequencesComplete?: false | undefined;
   /** With it: predicate/arity of what was not derived, negated with -. */
   notWorkedOut?: string[] | undefined;
+  /** With runTests; absent if the answer repeats that of an earlier request. */
+  tests?:
+    | {
+        passed: number;
+        failed: number;
+        /** Dry run: the tests that fail, the first 100; absent: none. */
+        failures?: TestOutcome[] | undefined;
+      }
+    | undefined;
+  /** Dry run: the real call would be refused, since tests fail. */
+  refused?: 'TestsFailed' | undefined;
 };
 
 export type Conflict = {
@@ -801,6 +826,18 @@ export type DeclarationOutcome = {
   generation: number;
 };
 
+export type DeleteTestsInput = {
+  name?: string | null | undefined;
+  /** Several. */
+  names?: string[] | null | undefined;
+};
+
+export type DeleteTestsQuery = {
+  name?: string | null | undefined;
+  /** Default: false. */
+  dryRun?: 'true' | 'false' | null | undefined;
+};
+
 export type DeletedDatabase = {
   name: string;
   status: 'deleted';
@@ -1123,7 +1160,7 @@ export type ExportQuery = {
   /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
   asKnown?: string | undefined;
   predicate?: string | null | undefined;
-  /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
+  /** Export rules, constraints and tests too; absent: true in ndjson and datalog, the formats that can express them. */
   rules?: 'true' | 'false' | null | undefined;
   /** NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back. */
   ended?: 'true' | 'false' | null | undefined;
@@ -1245,13 +1282,7 @@ export type FactHistory = {
       generation: number;
       /** Epoch milliseconds. */
       time: number;
-      /** null: unknown, for records of earlier versions. */
-      actor: {
-        /** Of the key; `local`: without a key. */
-        id: string;
-        /** Of the key, as it was then. */
-        name: string | null;
-      } | null;
+      actor: Actor;
       /** http, mcp, a2a, workbench, cli or system; null: unknown. */
       surface: string | null;
     };
@@ -1260,13 +1291,7 @@ export type FactHistory = {
       generation: number;
       /** Epoch milliseconds. */
       time: number;
-      /** null: unknown, for records of earlier versions. */
-      actor: {
-        /** Of the key; `local`: without a key. */
-        id: string;
-        /** Of the key, as it was then. */
-        name: string | null;
-      } | null;
+      actor: Actor;
       /** http, mcp, a2a, workbench, cli or system; null: unknown. */
       surface: string | null;
     } | null;
@@ -1367,6 +1392,11 @@ export type ForgetEntity = {
   dryRun?: boolean | null | undefined;
 };
 
+export type ForgetRuleQuery = {
+  /** Run the stored tests without the rule, and refuse with 422 TestsFailed if one fails. Default: false. */
+  runTests?: 'true' | 'false' | null | undefined;
+};
+
 export type ForgottenEntity = {
   status: 'forgotten';
   /** Stored facts that were erased, those whose validity has ended too. */
@@ -1402,13 +1432,7 @@ export type GenerationEntry = {
   generation: number;
   /** Epoch milliseconds. */
   time: number;
-  /** null: unknown, for records of earlier versions. */
-  actor: {
-    /** Of the key; `local`: without a key. */
-    id: string;
-    /** Of the key, as it was then. */
-    name: string | null;
-  } | null;
+  actor: Actor;
   /** http, mcp, a2a, workbench, cli or system; null: unknown. */
   surface: string | null;
   /** Name and version of the program, as it said. */
@@ -1438,9 +1462,9 @@ export type GenerationEntry = {
     rule: string;
     change: 'added' | 'removed' | 'changed';
   }[];
-  /** Of declarations, constraints and aliases. */
+  /** Of declarations, constraints, tests and aliases. */
   declarations: {
-    kind: 'declaration' | 'constraint' | 'alias';
+    kind: 'declaration' | 'constraint' | 'test' | 'alias';
     name: string;
     change: 'added' | 'removed' | 'changed';
   }[];
@@ -1660,6 +1684,8 @@ export type ImportLine =
       }[];
       /** Constraints that were added or changed; absent: none. */
       constraints?: number | undefined;
+      /** Tests that were read, whether new or known; absent: none. */
+      tests?: number | undefined;
       /** What the import newly asserted violates constraints, and was retracted as by undo. */
       refused?: 'ConstraintViolated' | undefined;
       /** The first 100 of them. */
@@ -1673,7 +1699,7 @@ export type ImportLine =
       dryRun?: true | undefined;
     }
   | {
-      /** Facts, rules and constraints that were read, plus lines that failed. */
+      /** Facts, rules, constraints and tests that were read, plus lines that failed. */
       processed: number;
       asserted: number;
       failed: number;
@@ -1888,6 +1914,8 @@ export type MergeInput = {
   strategy: 'SOURCE_WINS' | 'TARGET_WINS' | 'KEEP_BOTH' | 'REJECT';
   /** Default: false. */
   dryRun?: boolean | null | undefined;
+  /** Run the stored tests over what the write would make of the knowledge, and refuse it with 422 TestsFailed if one fails. Default: false. */
+  runTests?: boolean | null | undefined;
   /** The common base, which makes it a three-way merge: "fork" (their common state when one was forked from the other, both from the same, or they were last merged; the default if there is one), or the name of a scope ({"scope": "fork"} if that is its name); null: a two-way merge. */
   base?:
     | string
@@ -1943,6 +1971,17 @@ export type Merged = {
   consequencesComplete?: false | undefined;
   /** With it: predicate/arity of what was not derived, negated with -. */
   notWorkedOut?: string[] | undefined;
+  /** With runTests; absent if the answer repeats that of an earlier request. */
+  tests?:
+    | {
+        passed: number;
+        failed: number;
+        /** Dry run: the tests that fail, the first 100; absent: none. */
+        failures?: TestOutcome[] | undefined;
+      }
+    | undefined;
+  /** Dry run: the real call would be refused, since tests fail. */
+  refused?: 'TestsFailed' | undefined;
   generation: number;
   dryRun?: true | undefined;
 };
@@ -2095,6 +2134,191 @@ export type OptimizeInput = {
   timeoutMs?: number | null | undefined;
 };
 
+export type PackageDetail = {
+  name: string;
+  scope: string | null;
+  /** When it was last applied with a change. */
+  appliedAt: number;
+  appliedBy: Actor;
+  /** Of that. */
+  generation: number;
+  /** What it brought, as of then. */
+  counts: {
+    facts: number;
+    rules: number;
+    declarations: number;
+    constraints: number;
+  };
+  /** One page, in the order in which it brought them. */
+  facts: {
+    atom: string;
+    predicate: string;
+    args: string[];
+    truthVal: boolean;
+    scope: string | null;
+    /** null: it is not stored. */
+    id: string | null;
+    /** changed: somebody changed it since, so that applying does not take it away; gone: it is not stored. */
+    state: 'held' | 'changed' | 'gone';
+  }[];
+  nextOffset: number | null;
+  rules: {
+    id: string;
+    /** null: it is gone. */
+    text: string | null;
+    scope: string | null;
+    /** changed: somebody changed it since, so that applying does not take it away; gone: it is not stored. */
+    state: 'held' | 'changed' | 'gone';
+  }[];
+  declarations: {
+    name: string;
+    arity: number;
+    text: string | null;
+    /** changed: somebody changed it since, so that applying does not take it away; gone: it is not stored. */
+    state: 'held' | 'changed' | 'gone';
+  }[];
+  constraints: {
+    id: string;
+    text: string | null;
+    description: string | null;
+    scope: string | null;
+    /** changed: somebody changed it since, so that applying does not take it away; gone: it is not stored. */
+    state: 'held' | 'changed' | 'gone';
+  }[];
+};
+
+export type PackageInput = {
+  /** The whole package: facts, rules, `!-` constraints and `:declare` lines. Tests are left out. */
+  text?: string | null | undefined;
+  /** The same in several texts. */
+  files?:
+    | {
+        /** For messages: it is where errors are. */
+        path: string;
+        text: string;
+      }[]
+    | null
+    | undefined;
+  /** Of its facts, rules and constraints; absent: none. Declarations have no scope. */
+  scope?: string | null | undefined;
+  /** Answer without storing anything. Default: false. */
+  dryRun?: boolean | null | undefined;
+  /** Time for deriving consequences. Default: 2000. */
+  timeoutMs?: number | null | undefined;
+};
+
+export type PackageList = {
+  /** By name. */
+  packages: {
+    name: string;
+    scope: string | null;
+    /** When it was last applied with a change. */
+    appliedAt: number;
+    appliedBy: Actor;
+    /** Of that. */
+    generation: number;
+    /** What it brought, as of then. */
+    counts: {
+      facts: number;
+      rules: number;
+      declarations: number;
+      constraints: number;
+    };
+  }[];
+};
+
+export type PackageOutcome = {
+  name: string;
+  scope: string | null;
+  /** unchanged: the service holds all that the package states, and nothing else of the package. */
+  status: 'applied' | 'unchanged' | 'deleted';
+  /** changed: facts of others whose validity ends, by a key with `supersede`. */
+  facts: {
+    added: number;
+    removed: number;
+    changed: number;
+    /** What the package states and was stored already. */
+    kept: number;
+    /** As text, the first 100 of each. */
+    listed: {
+      added: string[];
+      removed: string[];
+      changed: string[];
+    };
+  };
+  rules: {
+    added: number;
+    removed: number;
+    changed: number;
+    /** What the package states and was stored already. */
+    kept: number;
+    /** As text, the first 100 of each. */
+    listed: {
+      added: string[];
+      removed: string[];
+      changed: string[];
+    };
+  };
+  declarations: {
+    added: number;
+    removed: number;
+    changed: number;
+    /** What the package states and was stored already. */
+    kept: number;
+    /** As text, the first 100 of each. */
+    listed: {
+      added: string[];
+      removed: string[];
+      changed: string[];
+    };
+  };
+  constraints: {
+    added: number;
+    removed: number;
+    changed: number;
+    /** What the package states and was stored already. */
+    kept: number;
+    /** As text, the first 100 of each. */
+    listed: {
+      added: string[];
+      removed: string[];
+      changed: string[];
+    };
+  };
+  /** What the package no longer states and stays: somebody changed it since, or another package holds it too. It is then no longer the package's. The first 100. */
+  kept: {
+    kind: 'fact' | 'rule' | 'declaration' | 'constraint';
+    text: string;
+    /** Why it stays. */
+    reason: string;
+  }[];
+  keptCount: number;
+  /** Conclusions that become true. */
+  gained: number;
+  /** Conclusions that are no longer true. */
+  lost: number;
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what was not derived, negated with -. */
+  notWorkedOut?: string[] | undefined;
+  generation: number;
+  dryRun?: true | undefined;
+};
+
+export type PackageQuery = {
+  /** Facts. Default: 100. */
+  limit?: string | null | undefined;
+  /** Facts to skip. Default: 0. */
+  offset?: string | null | undefined;
+};
+
+export type PackageRemoval = {
+  /** Default: false. */
+  dryRun?: 'true' | 'false' | null | undefined;
+  /** Time for deriving consequences. Default: 2000. */
+  timeoutMs?: string | null | undefined;
+};
+
 export type Pending = {
   status: 'pending';
   /** The fact or pattern. */
@@ -2105,6 +2329,8 @@ export type Pending = {
   predicate?: string | undefined;
   /** The constraint, as text. */
   constraint?: string | undefined;
+  /** The names of the tests. */
+  tests?: string[] | undefined;
   /** The entity of the alias. */
   entity?: string | undefined;
   alias?: string | undefined;
@@ -2716,9 +2942,9 @@ export type Reverted = {
     rule: string;
     change: 'added' | 'removed' | 'changed';
   }[];
-  /** Of declarations, constraints and aliases. */
+  /** Of declarations, constraints, tests and aliases. */
   declarations: {
-    kind: 'declaration' | 'constraint' | 'alias';
+    kind: 'declaration' | 'constraint' | 'test' | 'alias';
     name: string;
     change: 'added' | 'removed' | 'changed';
   }[];
@@ -2774,6 +3000,7 @@ export type RuleOutcome = {
   /** The current entity tag of the rule, for If-Match. */
   etag: string;
   generation: number;
+  tests?: TestsPassed | undefined;
   /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
 };
@@ -2786,6 +3013,7 @@ export type RuleRetracted = {
   consequencesComplete?: false | undefined;
   /** With it: predicate/arity of what was not derived, negated with -. */
   notWorkedOut?: string[] | undefined;
+  tests?: TestsPassed | undefined;
   generation: number;
 };
 
@@ -2805,6 +3033,51 @@ export type RuleUpdate = {
   description?: string | null | undefined;
   /** Default true; a disabled rule that is taught again stays disabled unless this is true. */
   enabled?: boolean | null | undefined;
+  /** Run the stored tests over what the write would make of the knowledge, and refuse it with 422 TestsFailed if one fails. Default: false. */
+  runTests?: boolean | null | undefined;
+};
+
+export type RunTestsInput = {
+  /** Stored tests to run; absent: all, or none if text is given. */
+  names?: string[] | null | undefined;
+  /** Tests as text, which are run and not stored. */
+  text?: string | null | undefined;
+  /** Run the tests in this scope; absent: stored tests each in its own, those of text in none. */
+  scope?: string | null | undefined;
+  /** true instead of scope: ask the facts without scope alone. Default: false. */
+  unscoped?: boolean | null | undefined;
+  /** Run them over what this change would make of the knowledge, as in /whatIf. */
+  suppose?:
+    | {
+        /** Applied after retract. Default: []. */
+        assert?: Fact[] | null | undefined;
+        /** Same meaning as in /retract. Default: []. */
+        retract?:
+          | {
+              /** The name of a relation. */
+              predicate: string;
+              args: Constants;
+              /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+              scope?: string | null | undefined;
+              /** true instead of scope: the facts without scope. Default: false. */
+              unscoped?: boolean | null | undefined;
+              truthVal?: boolean | null | undefined;
+            }[]
+          | null
+          | undefined;
+        /** Applied after withoutRules; same meaning as in /teach. Default: []. */
+        rules?: RuleInput[] | null | undefined;
+        /** Ids. Default: []. */
+        withoutRules?: string[] | null | undefined;
+      }
+    | null
+    | undefined;
+  /** Add which rules and literals the tests exercised. Default: false. */
+  coverage?: boolean | null | undefined;
+  /** Time for all of them, in milliseconds. A test that has no time left fails and says so. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+  /** Of each test; one that needs more fails and says so. Default: 10000000. */
+  maxDerivations?: number | null | undefined;
 };
 
 export type ScopeDeleted = {
@@ -3022,6 +3295,27 @@ export type StorageState = {
   node: NodeStatus | null;
 };
 
+export type StoreTestsInput = {
+  /** Tests as text, `test "name" { … }`: up to 1000, each stored under its name. */
+  text?: string | null | undefined;
+  /** Instead of text: tests of several scopes. */
+  tests?:
+    | {
+        /** The name in the text; it may be left out. */
+        name?: string | null | undefined;
+        /** One test as text. */
+        text: string;
+        /** The scope in which tests suppose facts and ask; absent: facts without scope, and the view of all scopes. */
+        scope?: string | null | undefined;
+      }[]
+    | null
+    | undefined;
+  /** With text: the scope of its tests; absent: none. */
+  scope?: string | null | undefined;
+  /** Store nothing, and answer what would be. Default: false. */
+  dryRun?: boolean | null | undefined;
+};
+
 export type StoredConstraint = {
   id: string;
   text: string;
@@ -3080,6 +3374,27 @@ export type StoredRule = {
   fired: number;
 };
 
+export type StoredTest = {
+  /** Unique within the database. */
+  name: string;
+  text: string;
+  scope: string | null;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** When its text or scope last changed. */
+  updatedAt: number;
+  /** The last run by name over the stored knowledge of this tenant; absent: none since the service started. */
+  lastRun?:
+    | {
+        passed: boolean;
+        /** Epoch milliseconds. */
+        time: number;
+        /** The knowledge over which it ran. */
+        generation: number;
+      }
+    | undefined;
+};
+
 export type SummaryInput = {
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
@@ -3109,6 +3424,26 @@ export type Synthesized = {
   model: string;
 };
 
+export type TeachInput = {
+  /** The conclusion. */
+  head?: Head | null | undefined;
+  body?: Literal[] | null | undefined;
+  /** The rule as text, instead of head and body. */
+  text?: string | null | undefined;
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** true instead of scope: the facts without scope. Default: false. */
+  unscoped?: boolean | null | undefined;
+  /** For people. */
+  name?: string | null | undefined;
+  /** For people. */
+  description?: string | null | undefined;
+  /** Default true; a disabled rule that is taught again stays disabled unless this is true. */
+  enabled?: boolean | null | undefined;
+  /** Run the stored tests over what the write would make of the knowledge, and refuse it with 422 TestsFailed if one fails. Default: false. */
+  runTests?: boolean | null | undefined;
+};
+
 export type TenantList = {
   tenants: {
     name: string;
@@ -3128,6 +3463,129 @@ export type TestBridge = {
   tenant?: string | null | undefined;
   /** The credential for the bridge. */
   key?: string | null | undefined;
+};
+
+export type TestList = {
+  /** Oldest first. */
+  tests: StoredTest[];
+};
+
+export type TestOutcome = {
+  name: string;
+  /** In the text of the tests, from 1. */
+  line: number;
+  passed: boolean;
+  elapsedMs: number;
+  failures: {
+    /** As written, without expect and the full stop. */
+    expectation: string;
+    /** In the text of the tests, from 1. */
+    line: number;
+    column: number;
+    message: string;
+    /** The answers in the test, in its order. */
+    expected?: string[] | undefined;
+    /** The answers, at most 1000. */
+    found?: string[] | undefined;
+    /** Expected and not found. */
+    missing?: string[] | undefined;
+    /** Found and not expected, at most 1000. */
+    unexpected?: string[] | undefined;
+    /** Of what was unexpected, the first 10 of it. */
+    proof?: Proof | undefined;
+    /** Why the first missing answer is not true, as mode whyNot of /explain. */
+    attempts?:
+      | {
+          rule: string;
+          ruleId: string;
+          /** The bindings that satisfy most of the body; names without ?. */
+          bindings: Record<string, string>;
+          /** Body literals that are satisfied, in body order. */
+          satisfied: string[];
+          /** Body literals that are not, with the bound arguments filled in. */
+          missing: string[];
+        }[]
+      | undefined;
+    /** Grouped by reason; those of the atom come before those of its missing premises. */
+    blockedBy?:
+      | {
+          reason: 'expired' | 'not_yet_valid' | 'other_scope' | 'rule_disabled';
+          detail: string;
+        }[]
+      | undefined;
+    /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
+    hints?: string[] | undefined;
+  }[];
+  /** What could not fail, since nothing has the predicate; absent: nothing of it. */
+  hints?: string[] | undefined;
+};
+
+export type TestsDeleted = {
+  tests: {
+    /** Unique within the database. */
+    name: string;
+    status: 'retracted';
+  }[];
+  generation: number;
+  dryRun?: true | undefined;
+};
+
+/** With runTests: how many tests passed; absent if the answer repeats that of an earlier request. */
+export type TestsPassed = {
+  passed: number;
+  failed: number;
+};
+
+export type TestsQuery = {
+  /** This test only; absent: all. */
+  name?: string | null | undefined;
+};
+
+export type TestsRun = {
+  /** Number of tests that passed. */
+  passed: number;
+  failed: number;
+  /** In the order of the text. */
+  tests: TestOutcome[];
+  coverage?:
+    | {
+        /** Enabled rules. */
+        rules: number;
+        rulesExercised: number;
+        /** Literals in their bodies. */
+        literals: number;
+        literalsExercised: number;
+        /** false: a limit was exceeded, or a goal has more answers than are proved: lower bounds. */
+        complete: boolean;
+        /** Oldest first. */
+        uncovered: {
+          rule: string;
+          ruleId: string;
+          /** It is in a proof of an expected answer. */
+          exercised: boolean;
+          /** The literals of the body that no test exercised. */
+          literals: {
+            /** Position in the body, from 0. */
+            at: number;
+            literal: string;
+          }[];
+        }[];
+      }
+    | undefined;
+  /** Of the knowledge that was tested. */
+  generation: number;
+  elapsedMs: number;
+};
+
+export type TestsStored = {
+  /** In the order of the request. */
+  tests: {
+    /** Unique within the database. */
+    name: string;
+    status: 'asserted' | 'updated' | 'unchanged';
+  }[];
+  generation: number;
+  dryRun?: true | undefined;
 };
 
 export type ToolCall = {
@@ -3599,9 +4057,9 @@ export interface Operations {
   /** Withdraw a declaration: `DELETE /predicates/:name/:arity`. */
   withdrawPredicate(name: string, arity: string, options?: WriteOptions): Promise<Withdrawn>;
   /** Teach a rule: `POST /assert/rule`. */
-  assertRule(fields: RuleInput, options: WriteOptions & InTransaction): Promise<Pending>;
+  assertRule(fields: TeachInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Teach a rule: `POST /assert/rule`. */
-  assertRule(fields: RuleInput, options?: WriteOptions): Promise<RuleOutcome>;
+  assertRule(fields: TeachInput, options?: WriteOptions): Promise<RuleOutcome>;
   /** Check statements without storing them: `POST /rules/validate`. */
   validateRules(fields: ValidateInput, options?: CallOptions): Promise<ValidateResult>;
   /** All rules of the database: `GET /rules`. */
@@ -3625,9 +4083,23 @@ export interface Operations {
   /** Replace a rule, or change only its enabled flag, name or description: `PUT /rules/:id`. */
   updateRule(id: string, fields: RuleUpdate, options?: WriteOptions & IfMatch): Promise<RuleOutcome>;
   /** Retract a rule: `DELETE /rules/:id`. */
-  deleteRule(id: string, options: WriteOptions & IfMatch & InTransaction): Promise<Pending>;
+  deleteRule(
+    id: string,
+    options: WriteOptions &
+      IfMatch & {
+        /** Run the stored tests without the rule, and refuse with 422 TestsFailed if one fails. Default: false. */
+        runTests?: boolean | null | undefined;
+      } & InTransaction,
+  ): Promise<Pending>;
   /** Retract a rule: `DELETE /rules/:id`. */
-  deleteRule(id: string, options?: WriteOptions & IfMatch): Promise<RuleRetracted>;
+  deleteRule(
+    id: string,
+    options?: WriteOptions &
+      IfMatch & {
+        /** Run the stored tests without the rule, and refuse with 422 TestsFailed if one fails. Default: false. */
+        runTests?: boolean | null | undefined;
+      },
+  ): Promise<RuleRetracted>;
   /** Forbid what a body says: `POST /constraints`. */
   addConstraint(fields: ConstraintInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Forbid what a body says: `POST /constraints`. */
@@ -3662,6 +4134,40 @@ export interface Operations {
     },
     options?: CallOptions,
   ): Promise<ViolationList>;
+  /** Store tests: `PUT /tests`. */
+  storeTests(fields: StoreTestsInput, options: WriteOptions & InTransaction): Promise<Pending>;
+  /** Store tests: `PUT /tests`. */
+  storeTests(fields: StoreTestsInput, options?: WriteOptions): Promise<TestsStored>;
+  /** The stored tests: `GET /tests`. */
+  listTests(
+    fields?: {
+      /** This test only; absent: all. */
+      name?: string | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<TestList>;
+  /** Run tests: `POST /tests/run`. */
+  runTests(fields?: RunTestsInput, options?: CallOptions & Partial<InTransaction>): Promise<TestsRun>;
+  /** Delete tests: `DELETE /tests`. */
+  deleteTests(
+    fields:
+      | {
+          name?: string | null | undefined;
+          /** Default: false. */
+          dryRun?: boolean | null | undefined;
+        }
+      | undefined,
+    options: WriteOptions & InTransaction,
+  ): Promise<Pending>;
+  /** Delete tests: `DELETE /tests`. */
+  deleteTests(
+    fields?: {
+      name?: string | null | undefined;
+      /** Default: false. */
+      dryRun?: boolean | null | undefined;
+    },
+    options?: WriteOptions,
+  ): Promise<TestsDeleted>;
   /** Answer a question by inference, optionally with its proof: `POST /ask`. */
   ask(fields: AskInput, options?: CallOptions & Partial<InTransaction>): Promise<Answer>;
   /** Show how a question would be evaluated, without evaluating it: `POST /plan`. */
@@ -3806,7 +4312,7 @@ export interface Operations {
       /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
       asKnown?: string | undefined;
       predicate?: string | null | undefined;
-      /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
+      /** Export rules, constraints and tests too; absent: true in ndjson and datalog, the formats that can express them. */
       rules?: boolean | null | undefined;
       /** NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back. */
       ended?: boolean | null | undefined;
@@ -3815,6 +4321,31 @@ export interface Operations {
     },
     options?: CallOptions,
   ): AsyncIterable<Uint8Array>;
+  /** List the packages of this tenant: `GET /packages`. */
+  listPackages(options?: CallOptions): Promise<PackageList>;
+  /** What a package brought: `GET /packages/:name`. */
+  getPackage(
+    name: string,
+    fields?: {
+      /** Facts. Default: 100. */
+      limit?: number | null | undefined;
+      /** Facts to skip. Default: 0. */
+      offset?: number | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<PackageDetail>;
+  /** Make the knowledge what a package states: `PUT /packages/:name`. */
+  applyPackage(name: string, fields: PackageInput, options?: WriteOptions): Promise<PackageOutcome>;
+  /** Take away what a package brought: `DELETE /packages/:name`. */
+  deletePackage(
+    name: string,
+    options?: WriteOptions & {
+      /** Default: false. */
+      dryRun?: boolean | null | undefined;
+      /** Time for deriving consequences. Default: 2000. */
+      timeoutMs?: number | null | undefined;
+    },
+  ): Promise<PackageOutcome>;
   /** The databases this caller can reach: `GET /databases`. */
   listDatabases(options?: CallOptions): Promise<DatabaseList>;
   /** Create a database: `POST /databases`. */

@@ -22,13 +22,15 @@ export { pastReadings } from './operations/readings.ts';
 export { retainedIn, type RetainedFolder } from './log/retained-folder.ts';
 export type { FromReasoningThread, ToReasoningThread } from './reasoning/messages.ts';
 export type { ThreadHost } from './reasoning/reasoning-threads.ts';
-export { type Pause, runInSlices, Slices } from './base/slices.ts';
+export { type Pause, runAtOnce, runInSlices, Slices } from './base/slices.ts';
 export { heapOf, type MemoryGauge } from './commit/high-water-mark.ts';
 export type { Owner, Scheduler } from './base/scheduler.ts';
 export { polls, serving } from './base/serving.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
+export { nameOfConstraint } from './write/constraints.ts';
 export { declarationToStore } from './write/declarations.ts';
+export { namesToDelete } from './write/stored-tests.ts';
 export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-figures.ts';
 export type { TransactionWrites } from './write/transactions.ts';
@@ -70,9 +72,19 @@ export {
   parseRule,
   programSteps,
   refuseLongConstant,
-  type ConstraintStatement,
-  type Statement,
 } from './language/parse.ts';
+export type { ConstraintStatement, Statement } from './language/parser.ts';
+export {
+  formatKnowledgeText,
+  type KnowledgeItem,
+  type KnowledgeText,
+  knowledgeTextSteps,
+  parseKnowledgeText,
+} from './language/knowledge-text.ts';
+export { answerVariables, type Expectation, type KnowledgeTest } from './language/test-text.ts';
 export { isDeclarationLine, parseDeclaration, renderDeclaration } from './language/declaration-text.ts';
 export { renderAtom, renderConstraint, renderRule } from './language/print.ts';
+export { layOutConstraint, layOutRule } from './language/layout.ts';
+export { diagnosisOf, occurrencesIn } from './language/diagnose.ts';
+export type { LiteralSource, Span } from './language/source.ts';
 export { StartupError } from './log/startup-error.ts';

@@ -7,6 +7,8 @@ const partMask = (1 << partBits) - 1;
 /** What a list and an array of numbers have in common. */
 export interface Numbers {
   readonly length: number;
+  /** The number at this place; undefined: there is none. */
+  at(place: number): number | undefined;
   forEach(each: (number: number) => void): void;
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CancellationSource } from './caller.ts';
 import { EngineError } from './errors.ts';
 import { defaultRunningQuestions, maxWaitingQuestions, type Owner, Scheduler } from './scheduler.ts';
-import type { Wake } from './slices.ts';
+import { sliceMs, type Wake } from './slices.ts';
 
 /** A scheduler on a clock of its own, whose thread polls only when the test says so. */
 function bench() {
@@ -90,6 +90,50 @@ test('counts time, not slices: a tenant with long slices waits for the others', 
   for (let turns = 0; turns < 35; turns++) await turn();
   expectAbout(ran, 'long', 5);
   expectAbout(ran, 'short', 30);
+});
+
+test('the first slices of what one poll begins are one slice together, and the next poll begins another', async () => {
+  let now = 0;
+  const ends: (() => void)[] = [];
+  const scheduler = new Scheduler({
+    poll: () => new Promise(() => {}),
+    afterTurn: (end) => void ends.push(end),
+    now: () => now,
+  });
+  /** How long a task may run that begins now. */
+  const left = (name: string): number => {
+    scheduler.enter('ask', tenant(name));
+    const since = scheduler.pauseOf(tenant(name)).sliceSince?.() ?? Number.NaN;
+    return sliceMs - (now - since);
+  };
+  expect(left('a')).toBe(5);
+  now += 2;
+  expect(left('b')).toBe(3);
+  for (let at = 0; at < 14; at++) {
+    now += 5;
+    // What is short must not wait for a poll.
+    expect(left(at % 2 === 0 ? 'a' : 'c')).toBe(0.5);
+  }
+  for (const end of ends.splice(0)) end();
+  expect(left('d')).toBe(5);
+});
+
+test('a task that begins in a slice of another one goes on with it', async () => {
+  let now = 0;
+  let polled = (): void => {};
+  const scheduler = new Scheduler({
+    poll: () =>
+      new Promise((resolve) => {
+        polled = resolve;
+      }),
+    afterTurn: () => {},
+    now: () => now,
+  });
+  const paused = scheduler.pauseOf(tenant('a'))();
+  polled();
+  await paused;
+  now += 3;
+  expect(scheduler.pauseOf(tenant('a')).sliceSince?.()).toBe(0);
 });
 
 test('the tasks of a tenant take turns', async () => {

@@ -12,7 +12,8 @@ import { TurnMeter } from './turn-meter.ts';
  * goes out before the next slice (`atEndOfTurn`). Each tenant has a run queue, and so has the system. Fair queueing by measured time: a queue's virtual time grows by the time its slices
  * took, the queue with the least runs next, and a queue that had nothing to do starts at the present virtual time, so
  * that it neither saves up time nor owes any. The first slice of a task runs at once; it is charged too, as a slice at most, and a
- * queue that has had more than its share by it waits. Within a queue tasks take turns, first come, first served.
+ * queue that has had more than its share by it waits. Those of all tasks that one poll began are one slice together, but for
+ * `minFirstMs` of each. Within a queue tasks take turns, first come, first served.
  *
  * A short write of another client passes between two slices at each of its steps (`shortWrite`).
  *
@@ -30,6 +31,9 @@ export const maxWaitingQuestions = 1000;
 
 /** Virtual milliseconds that a queue may be ahead of its share before its new tasks wait for their first slice. */
 const maxAhead = sliceMs;
+
+/** Milliseconds of the first slice of a task that begins when others have used up the slice: most questions end in that time. */
+const minFirstMs = 0.5;
 
 /** For so many milliseconds a slice waits for short writes that are nearly durable. */
 const maxWaitForWritesMs = 1;
@@ -111,6 +115,8 @@ export class Scheduler {
   #virtualTime = 0;
   /** Whose work runs in this turn, since when; null: not known. */
   #present: Present | null = null;
+  /** When the first of the tasks began that the last poll began; null: it began none yet. */
+  #firstSince: number | null = null;
   #isPolling = false;
   #isEnding = false;
   /** Short writes that the disk has. */
@@ -128,7 +134,8 @@ export class Scheduler {
   /** The pause of this owner's tasks. Without a name of the operation a task keeps that in which it began. */
   pauseOf(owner: Owner, operation: string | null = null): Pause {
     const key = keyOf(owner);
-    return (wake) => this.#pause(key, operation, wake);
+    const pause = (wake?: Wake): Promise<void> => this.#pause(key, operation, wake);
+    return Object.assign(pause, { sliceSince: this.#sliceSince });
   }
 
   /**
@@ -148,6 +155,7 @@ export class Scheduler {
   enter(operation: string, owner?: Owner): void {
     const now = this.#now();
     this.#leave(now);
+    this.#firstSince ??= now;
     this.#begin({ key: owner === undefined ? null : keyOf(owner), operation, since: now, isNew: true });
     if (this.#isPolling || this.#isEnding || this.#host.afterTurn === undefined) return;
     this.#isEnding = true;
@@ -301,6 +309,7 @@ export class Scheduler {
       this.#runLast();
       const now = this.#now();
       this.#leave(now);
+      this.#firstSince = null;
       polledSince ??= now;
       if (this.#shortWrites > 0 && now - polledSince < maxWaitForWritesMs) continue;
       polledSince = null;
@@ -342,7 +351,17 @@ export class Scheduler {
 
   readonly #ended = (): void => {
     this.#isEnding = false;
+    this.#firstSince = null;
     this.#leave(this.#now());
+  };
+
+  /** When the slice began in which this turn runs; see `Pause`. */
+  readonly #sliceSince = (): number => {
+    const now = this.#now();
+    // Without a turn's end nothing says whether it is the same one.
+    if (this.#host.afterTurn === undefined) return now;
+    const since = Math.min(this.#firstSince ?? now, this.#present?.since ?? now);
+    return Math.max(since, now - sliceMs + minFirstMs);
   };
 
   /** Charges what ran until now. */

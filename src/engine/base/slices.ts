@@ -6,7 +6,11 @@ export interface Wake {
 }
 
 /** Lets all other waiting work run, then resolves. */
-export type Pause = (wake?: Wake) => Promise<void>;
+export interface Pause {
+  (wake?: Wake): Promise<void>;
+  /** When the slice of a task that begins now began, by `performance.now()`; absent: now. */
+  readonly sliceSince?: () => number;
+}
 
 /** How long a slice may hold the thread, in milliseconds. */
 export const sliceMs = 5;
@@ -19,11 +23,12 @@ export const sliceMs = 5;
  */
 export class Slices {
   readonly #pause: Pause;
-  #startedAt = performance.now();
+  #startedAt: number;
 
   /** `pause`: from `Scheduler.pauseOf`. */
   constructor(pause: Pause) {
     this.#pause = pause;
+    this.#startedAt = pause.sliceSince?.() ?? performance.now();
   }
 
   /** True when the current slice has used up its time. */

@@ -148,8 +148,10 @@ function endOfSlice(items: readonly unknown[] | FactBlock, from: number): number
   return end;
 }
 
-/** Characters of the arguments if the item is a fact; else 0. */
+/** Characters of the arguments if the item is a fact, and of a key; else 0. */
 function lengthOf(item: unknown): number {
+  if (typeof item === 'string') return item.length;
+  if (Array.isArray(item)) return charactersOf(item.filter((each) => typeof each === 'string'));
   if (typeof item !== 'object' || item === null || !('args' in item)) return 0;
   return charactersOf(item.args as readonly string[]);
 }
@@ -306,7 +308,13 @@ function itemsOf(operation: Operation): number {
     case 'decay':
       return operation.facts.length + (operation.ended?.length ?? 0) + (operation.dropped?.length ?? 0);
     case 'commit':
-      return operation.retract.length + operation.assert.length + operation.rules.length;
+      return (
+        operation.retract.length +
+        operation.assert.length +
+        operation.rules.length +
+        (operation.drops?.length ?? 0) +
+        (operation.takes?.length ?? 0)
+      );
     case 'consolidate':
       return operation.values.length;
     default:

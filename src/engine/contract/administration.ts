@@ -241,6 +241,7 @@ export const changeKinds = [
   'constraint.violated',
   'constraint.satisfied',
   'declaration.changed',
+  'test.changed',
   'alias.changed',
   'scope.changed',
   'memory.evicted',
@@ -268,6 +269,7 @@ export const changeSchema = z.object({
     .optional()
     .describe('constraint.violated and .satisfied: the values that identify the violation'),
   predicate: z.string().optional().describe('name/arity of a declaration'),
+  test: z.string().optional().describe('test.changed: the name of the test'),
   entity: z.string().optional().describe('alias.changed: the entity'),
   alias: z.string().optional().describe('alias.changed: the name that it got or lost'),
 });

@@ -81,14 +81,19 @@ const retractionSchema = takingNegated(
     .superRefine(oneScopeChoice),
 );
 
+/** A supposed change: what a question is asked over. */
+export const supposedFields = {
+  assert: defaulted(z.array(factSchema).max(10_000), []).describe('Applied after retract'),
+  retract: defaulted(z.array(retractionSchema).max(10_000), []).describe('Same meaning as in /retract'),
+  rules: defaulted(z.array(ruleInputSchema).max(1000), []).describe(
+    'Applied after withoutRules; same meaning as in /teach',
+  ),
+  withoutRules: defaulted(z.array(z.string().min(1).max(256)).max(10_000), []).describe('Ids'),
+};
+
 export const whatIfInputSchema = z
   .strictObject({
-    assert: defaulted(z.array(factSchema).max(10_000), []).describe('Applied after retract'),
-    retract: defaulted(z.array(retractionSchema).max(10_000), []).describe('Same meaning as in /retract'),
-    rules: defaulted(z.array(ruleInputSchema).max(1000), []).describe(
-      'Applied after withoutRules; same meaning as in /teach',
-    ),
-    withoutRules: defaulted(z.array(z.string().min(1).max(256)).max(10_000), []).describe('Ids'),
+    ...supposedFields,
     goals: optional(z.array(goalSchema).min(1).max(1000)).describe(
       'Absent: everything that the change can reach',
     ),

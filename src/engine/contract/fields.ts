@@ -168,6 +168,17 @@ export const consequencesTimeoutSchema = defaulted(z.int().min(1).max(600_000), 
   'Time for deriving consequences',
 );
 
+/** `runTests` of a write. */
+export const runTestsSchema = defaulted(z.boolean(), false).describe(
+  'Run the stored tests over what the write would make of the knowledge, and refuse it with 422 TestsFailed if one fails',
+);
+
+/** How the stored tests went, in the answer of a write with `runTests`. */
+export const testsPassedSchema = z
+  .object({ passed: z.int(), failed: z.int() })
+  .optional()
+  .describe('With runTests: how many tests passed; absent if the answer repeats that of an earlier request');
+
 /** Whether the consequences of a change could be derived completely; both absent if so. */
 export const completenessFields = {
   consequencesComplete: z

@@ -58,7 +58,7 @@ export const historyQuerySchema = z
   });
 export type HistoryQuery = z.output<typeof historyQuerySchema>;
 
-const actorSchema = z
+export const actorSchema = z
   .object({
     id: z.string().describe('Of the key; `local`: without a key'),
     name: z.string().nullable().describe('Of the key, as it was then'),
@@ -85,12 +85,12 @@ const ruleChangesSchema = z.array(z.object({ id: z.string(), rule: z.string(), c
 const shapeChangesSchema = z
   .array(
     z.object({
-      kind: z.enum(['declaration', 'constraint', 'alias']),
+      kind: z.enum(['declaration', 'constraint', 'test', 'alias']),
       name: z.string(),
       change: changeKindSchema,
     }),
   )
-  .describe('Of declarations, constraints and aliases');
+  .describe('Of declarations, constraints, tests and aliases');
 
 const changesFields = {
   added: changeListSchema,

@@ -11,6 +11,8 @@ export const operationTags = {
   history: 'Who changed what and when, and taking it back.',
   rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
   constraints: 'What must not be true: listed where it is, or refused before it is stored.',
+  tests:
+    'What must come out of the knowledge: expectations that run over it, and over what a change would make of it.',
   inference: 'Questions and their proofs, explanations, suppositions and traces.',
   transactions: 'Writes that others see together or not at all.',
   scopes: 'Variants of the knowledge side by side: forked, compared and merged.',
@@ -88,6 +90,8 @@ export interface OperationSpec {
   ifMatch?: true;
   /** True: changes rules; refused to a credential restricted to tenants. */
   changesRules?: boolean;
+  /** True: takes `runTests`, by which stored tests can refuse the write. */
+  runsTests?: true;
   /** True: a constraint can refuse the write. */
   isJudged?: true;
   /** Reads or writes everything; refused to a credential restricted to databases or tenants. */

@@ -13,6 +13,7 @@ import { historyOperations } from './operations/history.ts';
 import { declarationOperations } from './operations/declarations.ts';
 import { ruleOperations } from './operations/rules.ts';
 import { constraintOperations } from './operations/constraints.ts';
+import { testOperations } from './operations/tests.ts';
 import { inferenceOperations } from './operations/inference.ts';
 import { historyDiffOperations } from './operations/history-diff.ts';
 import { transactionOperations } from './operations/transactions.ts';
@@ -24,6 +25,7 @@ import { contextOperations } from './operations/context.ts';
 import { extractionOperations } from './operations/extraction.ts';
 import { authenticationOperations } from './operations/authentication.ts';
 import { transferOperations } from './operations/transfer.ts';
+import { packageOperations } from './operations/packages.ts';
 import { agentOperations } from './operations/agents.ts';
 import { replicationOperations } from './operations/replication.ts';
 import { serviceOperations } from './operations/service.ts';
@@ -35,6 +37,7 @@ export const operations = {
   ...declarationOperations,
   ...ruleOperations,
   ...constraintOperations,
+  ...testOperations,
   ...inferenceOperations,
   ...historyDiffOperations,
   ...transactionOperations,
@@ -44,6 +47,7 @@ export const operations = {
   ...contextOperations,
   ...extractionOperations,
   ...transferOperations,
+  ...packageOperations,
   ...databaseOperations,
   ...authenticationOperations,
   ...agentOperations,

@@ -110,6 +110,11 @@ export const problems = {
     title: 'Inference limit exceeded',
     when: 'a question, or the check of constraints before a write, reached its time, derivation or memory limit',
   },
+  TestsFailed: {
+    status: 422,
+    title: 'Tests fail',
+    when: 'a write with runTests would make stored tests fail; `tests` has how many passed and failed, and the first 100 that failed',
+  },
   IdempotencyMismatch: {
     status: 422,
     title: 'Idempotency key reused',

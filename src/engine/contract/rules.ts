@@ -3,10 +3,14 @@ import { z } from 'zod';
 import {
   generationSchema,
   completenessFields,
+  defaulted,
   hintsSchema,
   oneScopeChoice,
   optional,
+  queryFlag,
+  runTestsSchema,
   scopeFields,
+  testsPassedSchema,
   timeSchema,
 } from './fields.ts';
 import type { Atom, Literal } from './language.ts';
@@ -52,9 +56,22 @@ const ruleFields = {
 export const ruleInputSchema = z.strictObject(ruleFields).superRefine(oneForm).superRefine(oneScopeChoice);
 export type RuleInput = z.output<typeof ruleInputSchema>;
 
+/** POST /teach. */
+export const teachInputSchema = z
+  .strictObject({ ...ruleFields, runTests: runTestsSchema })
+  .superRefine(oneForm)
+  .superRefine(oneScopeChoice);
+
+/** The query string of DELETE /rules/:id. */
+export const forgetRuleQuerySchema = z.strictObject({
+  runTests: defaulted(queryFlag, false).describe(
+    'Run the stored tests without the rule, and refuse with 422 TestsFailed if one fails',
+  ),
+});
+
 /** PUT /rules/:id: the whole rule, or only some of `enabled`, `name`, `description`. */
 export const ruleUpdateSchema = z
-  .strictObject(ruleFields)
+  .strictObject({ ...ruleFields, runTests: runTestsSchema })
   .superRefine(oneScopeChoice)
   .superRefine((value, context) => {
     if (value.text !== null || value.head !== null || value.body !== null) oneForm(value, context);
@@ -81,6 +98,7 @@ export const ruleOutcomeSchema = z.object({
   id: z.string(),
   etag: etagSchema,
   generation: generationSchema,
+  tests: testsPassedSchema,
   hints: hintsSchema,
 });
 export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
@@ -89,6 +107,7 @@ export const ruleRetractedSchema = z.object({
   status: z.literal('retracted'),
   dependentsCount: z.int().describe('Conclusions in the view of its scope that are no longer true'),
   ...completenessFields,
+  tests: testsPassedSchema,
   generation: generationSchema,
 });
 export type RuleRetracted = z.output<typeof ruleRetractedSchema>;

@@ -8,11 +8,13 @@ import {
   namedSchema,
   limitSchema,
   optional,
+  runTestsSchema,
   scopeNameSchema,
   timeSchema,
 } from './fields.ts';
 import { constantsSchema, predicateSchema } from './language-schemas.ts';
 import { knowledgeGenerationField, momentFields } from './moments.ts';
+import { testsOfWriteFields } from './stored-tests.ts';
 
 export const scopeParams = z.strictObject({ name: scopeNameSchema });
 
@@ -158,6 +160,7 @@ export const mergeInputSchema = z.strictObject({
   target: sideSchema,
   strategy: z.enum(mergeStrategies),
   dryRun: defaulted(z.boolean(), false),
+  runTests: runTestsSchema,
   base: mergeBaseSchema,
   resolutions: optional(
     z.array(resolutionSchema).max(maxResolutions, 'give at most 100,000 resolutions'),
@@ -194,6 +197,7 @@ export const mergedSchema = z.object({
   gained: z.int().describe('New conclusions in the view of target'),
   lost: z.int().describe('Conclusions in the view of target that are no longer true'),
   ...completenessFields,
+  ...testsOfWriteFields,
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });

@@ -6,10 +6,12 @@ import {
   defaulted,
   generationSchema,
   hintsSchema,
+  runTestsSchema,
   timeSchema,
 } from './fields.ts';
 
 import { supersededFields } from './facts.ts';
+import { testsOfWriteFields } from './stored-tests.ts';
 
 export const transactionParams = z.strictObject({ id: z.string().min(1).max(256) });
 
@@ -20,6 +22,7 @@ export const pendingSchema = z.object({
   rule: z.string().optional().describe('The rule'),
   predicate: z.string().optional().describe('The declared predicate, as name/arity'),
   constraint: z.string().optional().describe('The constraint, as text'),
+  tests: z.array(z.string()).optional().describe('The names of the tests'),
   entity: z.string().optional().describe('The entity of the alias'),
   alias: z.string().optional(),
   facts: z.int().optional().describe('Number of facts given'),
@@ -38,6 +41,7 @@ export type TransactionBegun = z.output<typeof transactionBegunSchema>;
 
 export const commitInputSchema = z.strictObject({
   dryRun: defaulted(z.boolean(), false),
+  runTests: runTestsSchema,
   timeoutMs: consequencesTimeoutSchema.describe('Dry run: time for deriving consequences'),
 });
 
@@ -50,6 +54,7 @@ export const committedSchema = z.object({
   gained: z.int().optional().describe('Dry run: new conclusions'),
   lost: z.int().optional().describe('Dry run: conclusions that would no longer be true'),
   ...completenessFields,
+  ...testsOfWriteFields,
 });
 export type Committed = z.output<typeof committedSchema>;
 

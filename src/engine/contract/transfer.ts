@@ -6,6 +6,7 @@ import {
   oneScopeChoice,
   optional,
   queryFlag,
+  scopeNameSchema,
   scopeParameters,
 } from './fields.ts';
 import { factInputSchema } from './facts.ts';
@@ -100,6 +101,13 @@ export const importedConstraintSchema = z
       });
     return z.NEVER;
   });
+/** An NDJSON line with a test: its text in `test`. */
+export const importedTestSchema = z.strictObject({
+  test: z.string().min(1).max(maxRuleTextCharacters),
+  scope: optional(scopeNameSchema),
+});
+export type ImportedTest = z.output<typeof importedTestSchema>;
+
 /** An NDJSON line with a declaration: the predicate and the fields of PUT /predicates in `declare`. */
 export const importedDeclarationSchema = z
   .strictObject({
@@ -118,7 +126,7 @@ export type ImportedDeclaration = DeclarationInput & { readonly name: string; re
 
 /** Progress of a running import; all of it is durable. */
 const importProgressSchema = z.object({
-  processed: z.int().describe('Facts, rules and constraints that were read, plus lines that failed'),
+  processed: z.int().describe('Facts, rules, constraints and tests that were read, plus lines that failed'),
   asserted: z.int(),
   failed: z.int(),
 });
@@ -138,6 +146,7 @@ const importDoneSchema = z.object({
     .array(z.object({ line: z.int().describe('From 1'), message: z.string() }))
     .describe(`The first ${maxImportErrors}`),
   constraints: z.int().optional().describe('Constraints that were added or changed; absent: none'),
+  tests: z.int().optional().describe('Tests that were read, whether new or known; absent: none'),
   refused: z
     .literal('ConstraintViolated')
     .optional()
@@ -189,7 +198,7 @@ export const exportQuerySchema = z
     ...momentParameters,
     predicate: optional(predicateSchema),
     rules: optional(queryFlag).describe(
-      'Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them',
+      'Export rules, constraints and tests too; absent: true in ndjson and datalog, the formats that can express them',
     ),
     ended: optional(queryFlag).describe(
       'NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back',

@@ -127,7 +127,7 @@ export function shownRule({ before, after, status }: RuleChange): {
   return { id: after.id, rule: after.text, change };
 }
 
-/** The change of a declaration, constraint or alias as answers show it. */
+/** The change of a declaration, constraint, test or alias as answers show it. */
 export function shownShape(each: ShapeChange): {
   kind: ShapeChange['kind'];
   name: string;
@@ -148,6 +148,8 @@ function nameOf(change: ShapeChange): string {
       const { id = '', text = '' } = change.after ?? change.before ?? {};
       return `${id}: ${text}`;
     }
+    case 'test':
+      return (change.after ?? change.before)?.name ?? '';
     case 'alias': {
       const { alias = '', entity = '' } = change.after ?? change.before ?? {};
       return `${renderConstant(alias)} of ${renderConstant(entity)}`;

@@ -4,7 +4,7 @@ import type { Caller } from '../base/caller.ts';
 import { invalid } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
 import type { GenerationEntry, History, HistoryQuery } from '../contract/history.ts';
-import type { Operation } from '../state/operation.ts';
+import { type Operation, operationName } from '../state/operation.ts';
 import { isVariable } from '../contract/language.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { RetainedLog } from '../log/retained.ts';
@@ -186,7 +186,7 @@ function originOf(
 ): Pick<GenerationEntry, 'time' | 'actor' | 'surface' | 'client' | 'session' | 'reason' | 'operation'> {
   const { time, origin, operation } = record;
   const logged = operation as Operation;
-  const kind = logged.kind === 'redacted' ? logged.of : logged.kind;
+  const kind = logged.kind === 'redacted' ? logged.of : operationName(logged);
   return {
     time,
     actor: actorOf(record),

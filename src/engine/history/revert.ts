@@ -53,7 +53,7 @@ interface NetFact {
   after: FactVersion | null;
 }
 
-/** What the range made of a rule, or of a declaration, constraint or alias. */
+/** What the range made of a rule, or of a declaration, constraint, test or alias. */
 interface Net<Change> {
   readonly first: Change;
   last: Change;
@@ -280,6 +280,8 @@ function keyOfShape(change: ShapeChange): string {
     }
     case 'constraint':
       return JSON.stringify([kind, present(change.after ?? change.before, 'a change has one').id]);
+    case 'test':
+      return JSON.stringify([kind, present(change.after ?? change.before, 'a change has one').name]);
     case 'alias':
       return JSON.stringify([kind, present(change.after ?? change.before, 'a change has one').alias]);
   }
@@ -449,6 +451,13 @@ function shapeBack(net: Net<ShapeChange>, database: DatabaseState, tenant: strin
         ? { kind: 'addConstraint', constraint }
         : { kind: 'updateConstraint', id, constraint },
     ];
+  }
+  if (first.kind === 'test' && last.kind === 'test') {
+    const { name } = present(last.after ?? last.before, 'a change has a before or an after');
+    refuse(database.tests.get(name));
+    if (first.before === null) return [{ kind: 'deleteTest', name }];
+    const { text, scope } = first.before;
+    return [{ kind: 'putTest', test: { name, text, scope } }];
   }
   if (first.kind !== 'alias' || last.kind !== 'alias') return [];
   const named = present(last.after ?? last.before, 'a change has a before or an after');

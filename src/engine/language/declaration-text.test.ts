@@ -76,7 +76,8 @@ describe('a declaration as text', () => {
     [':declare p(a) key a key a', 'key is given twice'],
     [':declare p(a: {x, ) check', 'a constant is expected'],
     [':declare p(a) unique a', 'unique is none of'],
-    [':declare p(a) "open', 'JSON string'],
+    [':declare p(a) "open', 'no closing quotation mark'],
+    [':declare p(a) "\\x"', 'JSON string'],
   ])('%s is refused', (text, message) => {
     expect(() => parseDeclaration(text)).toThrow(message);
   });

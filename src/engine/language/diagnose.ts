@@ -11,7 +11,8 @@ import { runAtOnce } from '../base/slices.ts';
 import { ArgumentNames } from './argument-names.ts';
 import { bodyProblems, ruleProblems, type RuleProblem, singletonVariables } from './check.ts';
 import { renderAtom, renderConstraint, ruleIdentity } from './print.ts';
-import { type ConstraintStatement, programSteps, type Statement } from './parse.ts';
+import { programSteps } from './parse.ts';
+import type { ConstraintStatement, Statement, SyntaxProblem } from './parser.ts';
 import type { LineTable, LiteralSource, Span } from './source.ts';
 import { dependenciesOf, negativeCycles, renderCycle, type ScopedRule } from './stratify.ts';
 import { isAggregate, isBuiltin, relationOf } from './terms.ts';
@@ -81,11 +82,28 @@ export function* diagnosis(
   known: KnownLanguage,
   allowsConstraints = false,
 ): Generator<'more', Diagnosis, undefined> {
-  const { statements, constraints, errors, lines } = yield* programSteps(text, {
+  const parsed = yield* programSteps(text, {
     maxErrors: maxDiagnostics,
     allowsConstraints,
     names: known.names ?? new ArgumentNames([]),
   });
+  return yield* diagnosisOf(parsed, known);
+}
+
+/** A text that is parsed; each list in text order. */
+interface ReadText {
+  readonly statements: readonly Statement[];
+  readonly constraints: readonly ConstraintStatement[];
+  readonly errors: readonly SyntaxProblem[];
+  readonly lines: LineTable;
+}
+
+/** Like `diagnosis`, of a text that is parsed. `uses`: of predicates, if not only statements and constraints have some. */
+export function* diagnosisOf(
+  { statements, constraints, errors, lines }: ReadText,
+  known: KnownLanguage,
+  uses: readonly PredicateOccurrence[] = occurrencesIn(statements, constraints),
+): Generator<'more', Diagnosis, undefined> {
   const findings = new Findings(lines);
   for (const error of errors) findings.add('error', error.code, error.span, error.message);
   const rules = statements.filter((statement) => statement.kind === 'rule');
@@ -98,7 +116,7 @@ export function* diagnosis(
   findCycles(sound, stored, findings);
   for (const constraint of constraints) checkConstraintStatement(constraint, findings);
   yield* findDuplicates(statements, stored, findings);
-  yield* checkPredicates(statements, constraints, known.predicates, findings);
+  yield* checkPredicates(uses, known.predicates, findings);
   const facts = statements.length - rules.length;
   return { diagnostics: findings.sorted(), rules: rules.length, facts, constraints: constraints.length };
 }
@@ -279,15 +297,15 @@ function* findDuplicates(
 }
 
 /** One use of a predicate; `concludes`: as a fact or a head, which makes it known. */
-interface Use {
+export interface PredicateOccurrence {
   readonly name: string;
   readonly arity: number;
   readonly concludes: boolean;
   readonly span: Span;
 }
 
-function usesIn(body: readonly Literal[], sources: readonly LiteralSource[]): Use[] {
-  return body.flatMap((literal, index): Use[] => {
+function usesIn(body: readonly Literal[], sources: readonly LiteralSource[]): PredicateOccurrence[] {
+  return body.flatMap((literal, index): PredicateOccurrence[] => {
     const source = sources[index];
     if (source === undefined || isBuiltin(literal)) return [];
     if (isAggregate(literal)) return usesIn(literal.body, source.body);
@@ -295,15 +313,25 @@ function usesIn(body: readonly Literal[], sources: readonly LiteralSource[]): Us
   });
 }
 
-function usesOf(statement: Statement): Use[] {
+function usesOf(statement: Statement): PredicateOccurrence[] {
   const atom = statement.kind === 'fact' ? statement.atom : statement.rule.head;
-  const head: Use = {
+  const head: PredicateOccurrence = {
     name: atom.predicate,
     arity: atom.args.length,
     concludes: true,
     span: statement.head.name,
   };
   return statement.kind === 'fact' ? [head] : [head, ...usesIn(statement.rule.body, statement.body)];
+}
+
+/** The predicates of statements and constraints. */
+export function occurrencesIn(
+  statements: readonly Statement[],
+  constraints: readonly ConstraintStatement[],
+): PredicateOccurrence[] {
+  const uses = statements.flatMap(usesOf);
+  for (const { literals, body } of constraints) uses.push(...usesIn(literals, body));
+  return uses;
 }
 
 /** The known predicates: arities by name, and names by their lower case. */
@@ -339,15 +367,12 @@ class Lexicon {
 
 /** Warns of predicates that nothing concludes, of different case, and of different arities. */
 function* checkPredicates(
-  statements: readonly Statement[],
-  constraints: readonly ConstraintStatement[],
+  uses: readonly PredicateOccurrence[],
   predicates: KnownLanguage['predicates'],
   findings: Findings,
 ): Generator<'more', void, undefined> {
   const lexicon = new Lexicon();
   for (const { name, arity } of predicates) lexicon.add(name, arity);
-  const uses = statements.flatMap(usesOf);
-  for (const { literals, body } of constraints) uses.push(...usesIn(literals, body));
   for (const [index, use] of uses.entries()) {
     if (index % statementsOfStep === 0) yield 'more';
     if (!use.concludes || lexicon.has(use.name, use.arity)) continue;
@@ -369,12 +394,12 @@ function* checkPredicates(
   }
 }
 
-function warnOfArity(use: Use, lexicon: Lexicon, findings: Findings): void {
+function warnOfArity(use: PredicateOccurrence, lexicon: Lexicon, findings: Findings): void {
   const message = `${use.name} has ${use.arity} arguments here, but elsewhere it is ${lexicon.known(use.name)}: these are different relations`;
   findings.add('warning', 'arity_drift', use.span, message);
 }
 
-function warnOfCase(use: Use, lexicon: Lexicon, findings: Findings): boolean {
+function warnOfCase(use: PredicateOccurrence, lexicon: Lexicon, findings: Findings): boolean {
   const spelling = lexicon.nearMiss(use.name);
   if (spelling === null) return false;
   const message = `${use.name} differs from ${lexicon.known(spelling)} in case only: predicates are case-sensitive`;

@@ -8,7 +8,7 @@
 import { constantProblem, isArgumentName, isWellFormed, predicateProblem } from '../contract/language.ts';
 import type { Span } from './source.ts';
 
-/** Thrown by the scanner and caught by the parser; it never leaves `parse.ts`. */
+/** Thrown by the scanner and caught by the parser; it never leaves the parsers. */
 export class SyntaxFailure extends Error {
   readonly span: Span;
 
@@ -60,6 +60,8 @@ const nameEnders: ReadonlySet<number> = new Set(
 export class Scanner {
   readonly text: string;
   position: number;
+  /** The comments passed so far, in text order, each without its line's end. */
+  readonly comments: Span[] = [];
   readonly #comments: boolean;
 
   /** `comments`: whether `%` and `#` may start one. */
@@ -113,11 +115,10 @@ export class Scanner {
   }
 
   #skipLine(): void {
-    while (this.position < this.text.length) {
-      const unit = this.text.charCodeAt(this.position);
-      if (unit === 10 || unit === 13) return;
-      this.position++;
-    }
+    const start = this.position;
+    this.position = this.#lineEnd(start);
+    // A look ahead passes a comment first.
+    if (start >= (this.comments.at(-1)?.end ?? 0)) this.comments.push({ start, end: this.position });
   }
 
   /**
@@ -160,8 +161,18 @@ export class Scanner {
     return this.fail(`${expectation}, found ${shown}`, this.position, this.position + character.length);
   }
 
-  /** Reads a JSON string literal; the cursor is at its quotation mark. */
+  /** Reads a constant that is a JSON string literal; the cursor is at its quotation mark. */
   quoted(): string {
+    const start = this.position;
+    const value = this.quotedText();
+    this.#checkConstant(value, start, this.position);
+    if (value.startsWith('?'))
+      this.fail('a quoted text is a constant, and a constant does not start with ?', start, this.position);
+    return value;
+  }
+
+  /** Reads any JSON string literal; the cursor is at its quotation mark. */
+  quotedText(): string {
     const start = this.position;
     const { text } = this;
     let end = start + 1;
@@ -184,9 +195,6 @@ export class Scanner {
         start,
         end + 1,
       );
-    this.#checkConstant(value, start, end + 1);
-    if (value.startsWith('?'))
-      this.fail('a quoted text is a constant, and a constant does not start with ?', start, end + 1);
     this.position = end + 1;
     return value;
   }
@@ -224,6 +232,33 @@ export class Scanner {
     if (value.startsWith('?') && matchAt(variable, this.text, start).length !== value.length)
       this.fail('a variable is ? and letters, digits or _; a constant does not start with ?', start, end);
     if (value === '?') this.fail('a variable has a name after its ?', start, end);
+    return { value, span: { start, end } };
+  }
+
+  /**
+   * Reads a bare constant of a list without parentheses, without white space at its ends: up to a comma, a brace, a
+   * comment, the end of the line or a full stop before white space.
+   */
+  bareAnswer(): { value: string; span: Span } {
+    const start = this.position;
+    let end = start;
+    for (let at = start; at < this.text.length; at++) {
+      const unit = this.unit(at);
+      if (unit === 44 || unit === 123 || unit === 125 || isControl(unit)) break;
+      if (unit === 46 && (at + 1 === this.text.length || isSpace(this.unit(at + 1)))) break;
+      if (isSpace(unit)) continue;
+      if ((unit === 37 || unit === 35) && at > end) break;
+      if (unit === 40 || unit === 41 || unit === 34 || unit === 92) {
+        this.position = at;
+        this.failUnexpected('expected , or a full stop (a text with this character is in quotation marks)');
+      }
+      end = at + 1;
+    }
+    const value = this.text.slice(start, end);
+    if (value === '') this.failUnexpected('expected an answer ({} is none)');
+    if (value.startsWith('?')) this.fail('an answer is a constant: variables stand in the goal', start, end);
+    this.#checkConstant(value, start, end);
+    this.position = end;
     return { value, span: { start, end } };
   }
 

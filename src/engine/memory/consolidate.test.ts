@@ -585,6 +585,17 @@ test('returns the first answer for the same Idempotency-Key', async () => {
   expect(await consolidateIn(keyed('n'), { scope: 'none' })).toEqual(nothing);
 });
 
+test('refuses to repeat under an Idempotency-Key what listed too many facts to be kept', async () => {
+  const session = await openSession();
+  const long = 'x'.repeat(1300);
+  const atomOf = (_: unknown, at: number): string => `seen("${long}${at % 20}", ${1_700_000_000_000 + at})`;
+  await session.tellAll(Array.from({ length: 2000 }, atomOf));
+  const keyed = session.as({ idempotency: { key: 'c', fingerprint: 'f' } });
+  const { factsConsolidated, summaries, generation } = await consolidateIn(keyed);
+  expect([factsConsolidated, summaries.length]).toEqual([2000, 20]);
+  await expect(consolidateIn(keyed)).rejects.toMatchObject({ code: 'Conflict', members: { generation } });
+});
+
 test('affects no other tenant, whose rules still protect what they read', async () => {
   const session = await openSession();
   const other = session.as({ tenant: 'other' });

@@ -1,5 +1,6 @@
 import { decideAndWrite, unlimited, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
+import { charactersOf } from '../base/byte-meter.ts';
 import type { Caller } from '../base/caller.ts';
 import { TextComparisons } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
@@ -15,6 +16,7 @@ import { factNumberOf, predicatesRead, type Wanted } from './patterns.ts';
 import { ConsolidationPlan, type OrderedPlan, type PlannedSummary } from './consolidation-plan.ts';
 import { renderIdentity } from '../language/print.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
+import { maxListedInOutcome } from '../state/idempotency.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { type Consolidate, type SummaryToStore } from '../state/operation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
@@ -78,7 +80,7 @@ async function written(
   const { ordered, answer } = draft;
   // The write is the same too.
   if (ordered === before?.ordered) return draft;
-  const recorded = caller.idempotency === null ? null : answer;
+  const recorded = caller.idempotency === null || isLong(answer) ? null : answer;
   if (ordered.summaries.length === 0 && recorded === null) return draft;
   const { pacer } = context;
   const operation = await operationOf(caller, ordered, recorded, pacer);
@@ -159,6 +161,13 @@ async function answeredSummary(
     replaced: Array.from(order, (at) => atoms[at] as string),
     metadata: { ...metadata, consolidated: consolidationOf(summary) },
   };
+}
+
+/** True if the answer is too long to be kept for a repeated request. */
+function isLong({ summaries }: ConsolidationAnswer): boolean {
+  let left = maxListedInOutcome;
+  // Each replaced atom is listed, and its value in the metadata of its summary.
+  return summaries.some(({ replaced }) => (left -= 2 * charactersOf(replaced)) < 0);
 }
 
 function answerOf(

@@ -55,6 +55,7 @@ import { QuestionQuotas } from '../session/question-quotas.ts';
 import { noFigures, ReasoningThreads, type ThreadHost } from '../reasoning/reasoning-threads.ts';
 import { ViolationEvents } from '../session/violation-events.ts';
 import { ConstraintCheck } from '../session/constraint-check.ts';
+import { LastTestRuns } from '../session/last-test-runs.ts';
 
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
@@ -172,6 +173,7 @@ export class EngineContext implements Writer {
   readonly admission: WriteAdmission;
   readonly questions: QuestionQuotas;
   readonly constraints: ConstraintCheck;
+  readonly testRuns = new LastTestRuns();
   readonly violations: ViolationEvents;
   readonly pipeline: CommitPipeline;
   readonly transactions: Transactions;

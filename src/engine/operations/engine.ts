@@ -5,6 +5,7 @@ import type { ContextWindow, DiffAnswer, OptimizeInput, WindowDiffInput } from '
 import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ContextEntry, Decayed, DecayInput, MemoryStatsQuery } from '../contract/memory.ts';
 import type { EntityInput } from '../contract/entities.ts';
+import type { PackageQuery } from '../contract/packages.ts';
 import { consolidate } from '../memory/consolidate.ts';
 import { decay } from '../memory/decay.ts';
 import { memoryStats, summarize } from '../memory/memory-stats.ts';
@@ -17,14 +18,18 @@ import { predicateDetail } from '../read/predicate-detail.ts';
 import { declare, withdraw } from '../write/declarations.ts';
 import { atLeast, tokenOf } from './consistency.ts';
 import { historyDiff } from '../read/history-diff.ts';
+import { listPackages, packageDetail } from '../read/packages.ts';
 import { listViolations, storedConstraint } from '../read/violations.ts';
 import { defaultLimits } from '../session/read-limits.ts';
 import { scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { addConstraint, deleteConstraint, updateConstraint } from '../write/constraints.ts';
+import { deleteTests, listTests, storeTests } from '../write/stored-tests.ts';
+import { testRun } from '../write/test-runs.ts';
 import { addAlias, mergeEntities, removeAlias } from '../write/entities.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
+import { applyPackage, deletePackage } from '../write/packages.ts';
 import { forget, forgetById, forgetPattern } from '../write/retract.ts';
 import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, forkScope, mergeScopes } from '../write/scopes.ts';
@@ -78,6 +83,10 @@ const operations = {
     live.refuseClosed();
     return live.database(caller).constraints.all().map(storedConstraint);
   },
+  storeTests,
+  listTests,
+  testRun,
+  deleteTests,
   /** What violates the declarations and the constraints now. */
   violations: asking(listViolations, undefined, anyConclusion),
   rule,
@@ -119,6 +128,14 @@ const operations = {
   summarizeContext: reading(summarize),
   learn,
   learned,
+  applyPackage,
+  deletePackage,
+  /** The applied packages of a tenant. */
+  packages: reading((context, _: null) => listPackages(context)),
+  /** What one of them brought. */
+  packageDetail: reading((context, input: PackageQuery & { readonly name: string }) =>
+    packageDetail(context, input),
+  ),
   import: beginImport,
   undoImport: revertImport,
 };

@@ -10,7 +10,7 @@ import { isAbsence, isAggregate, relationOf } from '../language/terms.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';
 import { LiteralReader } from '../datalog/tables/literal-reader.ts';
 import { Program, relationsRead } from '../datalog/model/program.ts';
-import { viewKey } from '../datalog/model/reader.ts';
+import { sees, viewKey } from '../datalog/model/reader.ts';
 import type { TableSet } from '../datalog/tables/table-set.ts';
 import { furthest } from '../datalog/explain/why-not.ts';
 
@@ -105,6 +105,7 @@ export class BlockFinder {
     );
     for (const fact of facts.matchPending(wanted, reader.generation, reader.time)) {
       await pacer.breathe();
+      if (reader.overlay?.hidden.get(fact.relation)?.has(fact.row) === true) continue;
       const from = fact.relation.validFrom?.[fact.row] as number;
       perScope.offer(facts.scopeOf(fact), { atom: renderAtom({ ...atom, args: facts.argsOf(fact) }), from });
     }
@@ -140,6 +141,7 @@ export class BlockFinder {
     const wanted = { ...patternOf(atom), scope: { kind: 'all' as const } };
     for (const fact of facts.match(wanted, reader.generation, reader.time)) {
       await pacer.breathe();
+      if (!sees(reader, fact.relation, fact.row)) continue;
       const scope = facts.scopeOf(fact);
       if (scope !== own) perScope.offer(scope, renderAtom({ ...atom, args: facts.argsOf(fact) }));
     }
@@ -187,7 +189,10 @@ export class BlockFinder {
       this.#rules.map((each) => (each === record ? { ...each, enabled: true } : each)),
     );
     // A hypothetical evaluation: the rule's firings are not counted.
-    const enabled = apart(reasoner.reader(reader.generation, reader.time, program));
+    const enabled =
+      reader.overlay === null
+        ? apart(reasoner.reader(reader.generation, reader.time, program))
+        : { ...reader, program, version: -1 };
     const holds = await reasoner.evaluate(enabled, false, pacer, (set) =>
       new LiteralReader(set, enabled, pacer, view).holds(atom),
     );

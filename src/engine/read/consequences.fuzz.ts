@@ -94,7 +94,12 @@ class Written {
   context(generation = this.#generation): ReadContext {
     return {
       database: this.#database,
-      tenant: { facts: this.#store, uses: new FactUses(this.#store), aliases: new AliasStore() },
+      tenant: {
+        facts: this.#store,
+        uses: new FactUses(this.#store),
+        aliases: new AliasStore(),
+        packages: new Map(),
+      },
       reasoner: this.#reasoner,
       reader: this.#reasoner.reader(generation, 0),
       pacer: this.#reasoner.pacer(limits),

@@ -66,7 +66,7 @@ async function asked(
   );
   const context = {
     database,
-    tenant: { facts: store, uses: new FactUses(store), aliases: new AliasStore() },
+    tenant: { facts: store, uses: new FactUses(store), aliases: new AliasStore(), packages: new Map() },
     reasoner,
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limitsOf({})),

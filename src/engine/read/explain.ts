@@ -56,7 +56,12 @@ export async function why(
   return { explanation, used: proof?.facts ?? [] };
 }
 
-async function whyNot(context: InferenceContext, view: ScopeChoice, atom: AtomLiteral): Promise<WhyNot> {
+/** Why the atom is not true in the view. It has no variables. */
+export async function whyNot(
+  context: InferenceContext,
+  view: ScopeChoice,
+  atom: AtomLiteral,
+): Promise<WhyNot> {
   const { database, reasoner, reader, pacer } = context;
   // Read in the turn in which the reader was pinned: rules may change during the search.
   const rules = database.rules.all();

@@ -1,19 +1,25 @@
 /**
  * The formats of an export, item by item.
  *
- * NDJSON contains everything, Datalog declarations, facts, rules and constraints, CSV and N-Triples predicate and arguments of
- * true facts. N-Triples allows only IRIs, so any other name becomes `urn:corollary:` and the text, percent-encoded.
+ * NDJSON contains everything, Datalog declarations, facts, rules, constraints and tests, CSV and N-Triples predicate and
+ * arguments of true facts. N-Triples allows only IRIs, so any other name becomes `urn:corollary:` and the text, percent-encoded.
  */
 import type { Declaration } from '../contract/declarations.ts';
 import type { ExportFormat } from '../contract/transfer.ts';
 import { renderDeclaration } from '../language/declaration-text.ts';
 import { renderAtom } from '../language/print.ts';
-import type { ExportedAlias, ExportedConstraint, ExportedFact, ExportedRule } from './export-knowledge.ts';
+import type {
+  ExportedAlias,
+  ExportedConstraint,
+  ExportedFact,
+  ExportedRule,
+  ExportedTest,
+} from './export-knowledge.ts';
 
 /** A format by name; `spreadsheet`: CSV with what a spreadsheet would run as a formula made text. */
 export type TextFormatName = ExportFormat | 'spreadsheet';
 
-/** Writes one fact, alias, rule or constraint with its line break; null: the format cannot represent it. */
+/** Writes one fact, alias, rule, constraint or test with its line break; null: the format cannot represent it. */
 export interface TextFormat {
   /** The media type, and the extension of a file's name. */
   readonly type: string;
@@ -23,6 +29,8 @@ export interface TextFormat {
   alias?(alias: ExportedAlias): string;
   rule(rule: ExportedRule): string | null;
   constraint(constraint: ExportedConstraint): string | null;
+  /** Absent: it cannot represent tests. */
+  test?(test: ExportedTest): string;
   /** Absent: it cannot represent declarations, which is not counted: it keeps no shape. */
   declaration?(declaration: Declaration): string;
 }
@@ -60,6 +68,7 @@ const formats: Readonly<Record<TextFormatName, TextFormat>> = {
       };
       return `${JSON.stringify(given)}\n`;
     },
+    test: ({ text, scope }) => `${JSON.stringify({ test: text, ...(scope === null ? {} : { scope }) })}\n`,
     constraint: ({ text, name, description, mode, scope }) => {
       const given = {
         constraint: text,
@@ -79,6 +88,7 @@ const formats: Readonly<Record<TextFormatName, TextFormat>> = {
     rule: ({ text }) => `${text}.\n`,
     constraint: ({ text, description }) =>
       `${text}${isReason(description) ? ` ${JSON.stringify(description)}` : ''}.\n`,
+    test: ({ text }) => `${text}\n`,
     declaration: (declared) => `${renderDeclaration(declared)}\n`,
   },
   csv: csvWith(csvField),

@@ -6,6 +6,7 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import type { AliasRecord } from '../store/alias-store.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
+import type { TestRecord } from '../store/test-store.ts';
 import { atomsIn } from '../language/terms.ts';
 import type { Metadata } from '../contract/facts.ts';
 
@@ -24,11 +25,13 @@ export interface ExportedKnowledge {
   readonly aliases: readonly ExportedAlias[];
   readonly rules: readonly ExportedRule[];
   readonly constraints: readonly ExportedConstraint[];
+  readonly tests: readonly ExportedTest[];
 }
 
 /**
  * What an export consists of: declarations come first, then facts by predicate, arity and truth value (true first), within a
- * relation by version, then the aliases of an export of everything, the rules and the constraints, each in order of creation.
+ * relation by version, then the aliases of an export of everything, the rules, the constraints and the tests, each in order of
+ * creation. An export of one predicate has no tests.
  *
  * Call it in the turn in which the reader was pinned.
  */
@@ -49,6 +52,10 @@ export function exportedKnowledge(
     constraints: choice.rules
       ? database.constraints.all().filter((constraint) => isWantedConstraint(constraint, choice))
       : [],
+    tests:
+      choice.rules && choice.predicate === null
+        ? database.tests.all().filter(({ scope }) => isOfScope(scope, choice))
+        : [],
   };
 }
 
@@ -121,15 +128,17 @@ async function exportRelation(
 
 function isWanted({ rule, scope }: RuleRecord, choice: ExportChoice): boolean {
   if (choice.predicate !== null && rule.head.predicate !== choice.predicate) return false;
-  if (choice.unscoped) return scope === null;
-  return choice.scope === null || scope === choice.scope;
+  return isOfScope(scope, choice);
 }
 
 function isWantedConstraint({ body, scope }: ConstraintRecord, choice: ExportChoice): boolean {
   if (choice.predicate !== null && ![...atomsIn(body)].some((atom) => atom.predicate === choice.predicate))
     return false;
-  if (choice.unscoped) return scope === null;
-  return choice.scope === null || scope === choice.scope;
+  return isOfScope(scope, choice);
+}
+
+function isOfScope(scope: string | null, choice: Pick<ExportChoice, 'scope' | 'unscoped'>): boolean {
+  return choice.unscoped ? scope === null : choice.scope === null || scope === choice.scope;
 }
 
 /** A stored fact in the form in which it can be asserted again; null: open bounds or no metadata. */
@@ -145,6 +154,7 @@ export interface ExportedFact {
 }
 export type ExportedAlias = Pick<AliasRecord, 'entity' | 'alias'>;
 export type ExportedConstraint = Pick<ConstraintRecord, 'text' | 'scope' | 'name' | 'description' | 'mode'>;
+export type ExportedTest = Pick<TestRecord, 'text' | 'scope'>;
 export type ExportedRule = Pick<RuleRecord, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
 /** What to export; `scope` and `unscoped` both absent: every scope. */
@@ -155,6 +165,6 @@ export interface ExportChoice {
   readonly predicate: string | null;
   /** Facts whose validity has ended too. */
   readonly ended?: boolean;
-  /** Rules and constraints too. */
+  /** Rules, constraints and tests too. */
   readonly rules: boolean;
 }

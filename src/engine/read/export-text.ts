@@ -76,11 +76,12 @@ export class ExportWriter {
   }
 
   /** What comes after the facts, to the end. */
-  async tail({ aliases, rules, constraints }: ExportedKnowledge): Promise<void> {
-    const { alias, rule, constraint } = this.#format;
+  async tail({ aliases, rules, constraints, tests }: ExportedKnowledge): Promise<void> {
+    const { alias, rule, constraint, test } = this.#format;
     await this.#write(aliases, (each) => alias?.(each) ?? null);
     await this.#write(rules, rule);
     await this.#write(constraints, constraint);
+    await this.#write(tests, (each) => test?.(each) ?? null);
     await this.flush();
   }
 

@@ -206,7 +206,12 @@ test('returns what tables answer, with the proofs, to the last byte', async () =
     const count = prng.pick([1, 2, 3, 12]);
     const scopes = Array.from({ length: count }, (_, at) => (at === 0 ? null : `s${at}`));
     const store = randomStore(prng, scopes);
-    const tenant = { facts: store, uses: new FactUses(store), aliases: new AliasStore() };
+    const tenant = {
+      facts: store,
+      uses: new FactUses(store),
+      aliases: new AliasStore(),
+      packages: new Map(),
+    };
     const database = randomRules(prng, scopes);
     const program = new Program(database.rules.all());
     for (let question = 0; question < 30; question++) {

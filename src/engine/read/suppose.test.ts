@@ -55,7 +55,7 @@ function contextOf(facts: readonly FactToStore[], rules: readonly string[] = [])
   const limits = { timeoutMs: 60_000, maxDerivations: 1e9, signal: new AbortController().signal };
   return {
     database,
-    tenant: { facts: store, uses: new FactUses(store), aliases: new AliasStore() },
+    tenant: { facts: store, uses: new FactUses(store), aliases: new AliasStore(), packages: new Map() },
     reasoner,
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limits),

@@ -21,10 +21,11 @@ import {
   viewOfScope,
 } from '../session/constraint-states.ts';
 import type { ReadContext } from '../session/read-context.ts';
+import { isAdded } from '../datalog/model/reader.ts';
 import { keyPositions } from '../state/key-rule.ts';
 import type { ConstraintRecord, ConstraintStore } from '../store/constraint-store.ts';
 import type { DeclarationRecord } from '../store/declaration-store.ts';
-import type { FactRow } from '../store/fact-store.ts';
+import type { FactRow, FactStore } from '../store/fact-store.ts';
 import { keyHash } from '../store/key-index.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 
@@ -34,6 +35,8 @@ const rowsBetweenBreaths = 0x3ff;
 /** Estimated bytes of a violation of a constraint beside its texts, and of a step of its proof. */
 const bytesOfViolation = 200;
 const bytesOfStep = 400;
+/** Of a group of supposed facts beside its key. */
+const bytesOfGroup = 150;
 
 /**
  * What violates the declarations in the tenant, keys first, then types, each by predicate and arity and in order of
@@ -90,19 +93,34 @@ export async function countViolations(
   return counts;
 }
 
-async function eachViolation(
+/** Takes every violation of the declaration as the context's reader sees it, with what is supposed. */
+export async function eachViolation(
   context: ReadContext,
   declaration: DeclarationRecord,
   kind: 'key' | 'shape',
   take: (found: () => DeclarationViolation) => void,
 ): Promise<void> {
-  const { facts } = context.tenant;
-  for (const negated of kind === 'key' ? [false] : [false, true]) {
-    const relation = facts.relation(declaration.name, declaration.arity, negated);
-    if (relation === null) continue;
-    if (kind === 'key') await eachDouble(context, declaration, relation, take);
-    else await eachMisfit(context, declaration, relation, take);
-  }
+  const { tenant, reader } = context;
+  const added = reader.overlay?.added.facts ?? null;
+  if (kind === 'key' && added !== null) return eachSupposedDouble(context, declaration, take);
+  for (const negated of kind === 'key' ? [false] : [false, true])
+    for (const facts of added === null ? [tenant.facts] : [tenant.facts, added]) {
+      const relation = facts.relation(declaration.name, declaration.arity, negated);
+      if (relation === null) continue;
+      if (kind === 'key') await eachDouble(context, declaration, relation, take);
+      else await eachMisfit(context, declaration, relation, take);
+    }
+}
+
+/** The store that has the fact: that of the tenant, or that of what is supposed over it. */
+function storeOf({ tenant, reader }: ReadContext, fact: FactRow): FactStore {
+  return isAdded(reader, fact) ? (reader.overlay?.added.facts ?? tenant.facts) : tenant.facts;
+}
+
+/** True if the row counts as stored for the reader, valid or not. */
+function isHeldBy({ reader }: ReadContext, relation: StoredRelation, row: number): boolean {
+  const { generation, time, overlay } = reader;
+  return relation.isHeld(row, generation, time) && overlay?.hidden.get(relation)?.has(row) !== true;
 }
 
 async function eachMisfit(
@@ -111,14 +129,14 @@ async function eachMisfit(
   relation: StoredRelation,
   take: (found: () => DeclarationViolation) => void,
 ): Promise<void> {
-  const { tenant, reader, pacer } = context;
+  const { reader, pacer } = context;
   if (declaration.arguments.every(({ type }) => type === 'any' || type === 'text' || type === 'entity'))
     return;
   const count = relation.rowsAt(reader.generation);
   for (let row = 0; row < count; row++) {
     if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
-    if (!relation.isHeld(row, reader.generation, reader.time)) continue;
-    const args = tenant.facts.argsOf({ relation, row });
+    if (!isHeldBy(context, relation, row)) continue;
+    const args = storeOf(context, { relation, row }).argsOf({ relation, row });
     const misfits = [...misfitsOf(declaration, args)];
     if (misfits.length === 0) continue;
     take(() =>
@@ -167,20 +185,46 @@ async function eachDouble(
       isLooked[other] = 1;
       group.push(other);
     }
-    const rows = overlapping(relation, group);
+    const rows = overlapping(group.map((each) => ({ relation, row: each })));
     if (rows.length === 0) continue;
-    take(() =>
-      violationOf(
-        context,
-        declaration,
-        rows.map((each) => ({ relation, row: each })),
-        {
-          kind: 'key',
-          positions,
-          message: messageOfKey(context, declaration, { relation, row }, rows.length),
-        },
-      ),
-    );
+    const message = messageOfKey(context, declaration, { relation, row }, rows.length);
+    take(() => violationOf(context, declaration, rows, { kind: 'key', positions, message }));
+  }
+}
+
+/** Like `eachDouble`, over the stored rows and those that are supposed, which number scopes and constants apart. */
+async function eachSupposedDouble(
+  context: ReadContext,
+  declaration: DeclarationRecord,
+  take: (found: () => DeclarationViolation) => void,
+): Promise<void> {
+  const { tenant, reader, pacer } = context;
+  const positions = keyPositions(declaration);
+  if (positions.length === 0) return;
+  const groups = new TextMap<FactRow[]>();
+  for (const facts of [tenant.facts, reader.overlay?.added.facts]) {
+    const relation = facts?.relation(declaration.name, declaration.arity, false) ?? null;
+    if (facts === undefined || relation === null) continue;
+    const count = relation.rowsAt(reader.generation);
+    for (let row = 0; row < count; row++) {
+      if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
+      if (!isHeldBy(context, relation, row)) continue;
+      const { args, scope } = facts.identityOf({ relation, row });
+      const key = JSON.stringify([scope, ...positions.map((position) => args[position])]);
+      const group = groups.get(key);
+      if (group !== undefined) group.push({ relation, row });
+      else {
+        pacer.memory.takeText(key, bytesOfGroup);
+        groups.set(key, [{ relation, row }]);
+      }
+    }
+  }
+  for (const group of groups.values()) {
+    const rows = overlapping(group);
+    const [first] = rows;
+    if (first === undefined) continue;
+    const message = messageOfKey(context, declaration, first, rows.length);
+    take(() => violationOf(context, declaration, rows, { kind: 'key', positions, message }));
   }
 }
 
@@ -188,28 +232,28 @@ function valueAt({ columns }: StoredRelation, column: number, row: number): numb
   return (columns[column] as Int32Array)[row] as number;
 }
 
-/** The rows whose validity overlaps that of another one, ascending. */
-function overlapping(relation: StoredRelation, rows: readonly number[]): number[] {
-  if (rows.length < 2) return [];
-  const byBeginning = rows
-    .map((row) => ({ row, ...relation.boundsOf(row) }))
-    .sort((left, right) => (left.from < right.from ? -1 : left.from > right.from ? 1 : left.row - right.row));
+/** The facts whose validity overlaps that of another one, in the order given. */
+function overlapping(facts: readonly FactRow[]): FactRow[] {
+  if (facts.length < 2) return [];
+  const byBeginning = facts
+    .map((fact, at) => ({ at, ...fact.relation.boundsOf(fact.row) }))
+    .sort((left, right) => (left.from < right.from ? -1 : left.from > right.from ? 1 : left.at - right.at));
   const found = new Set<number>();
   let longest = byBeginning[0] as (typeof byBeginning)[number];
   for (const each of byBeginning.slice(1)) {
-    if (each.from < longest.until) found.add(longest.row).add(each.row);
+    if (each.from < longest.until) found.add(longest.at).add(each.at);
     if (each.until > longest.until) longest = each;
   }
-  return [...found].sort((left, right) => left - right);
+  return facts.filter((_, at) => found.has(at));
 }
 
 function messageOfKey(
-  { tenant }: ReadContext,
+  context: ReadContext,
   declaration: DeclarationRecord,
   fact: FactRow,
   count: number,
 ): string {
-  const args = tenant.facts.argsOf(fact);
+  const args = storeOf(context, fact).argsOf(fact);
   const value = keyPositions(declaration)
     .map((position) => `${declaration.arguments[position]?.name} ${renderConstant(args[position] as string)}`)
     .join(', ');
@@ -217,17 +261,19 @@ function messageOfKey(
 }
 
 function violationOf(
-  { tenant, reader: { names } }: ReadContext,
+  context: ReadContext,
   { name, arity, arguments: named }: DeclarationRecord,
   rows: readonly FactRow[],
   { kind, positions, message }: { kind: 'key' | 'shape'; positions: readonly number[]; message: string },
 ): DeclarationViolation {
-  const first = tenant.facts.identityOf(rows[0] as FactRow);
+  const { names, overlay } = context.reader;
+  const first = storeOf(context, rows[0] as FactRow).identityOf(rows[0] as FactRow);
   const listed = rows.slice(0, maxFactsListed).map((fact) => {
     const { from, until } = fact.relation.boundsOf(fact.row);
-    const identity = tenant.facts.identityOf(fact);
+    const facts = storeOf(context, fact);
+    const identity = facts.identityOf(fact);
     return {
-      id: tenant.facts.idOf(fact),
+      id: (isAdded(context.reader, fact) ? overlay?.idOf(fact) : null) ?? facts.idOf(fact),
       atom: renderIdentity(identity),
       ...names.part(name, identity.args),
       validFrom: Number.isFinite(from) ? from : null,
@@ -263,14 +309,15 @@ function violationOf(
   };
 }
 
-/** Every violation of these constraints as the context's reader sees it, in order. */
+/** Every violation of these constraints as the context's reader sees it, in order; `views`: those in which all are judged. */
 export async function violationsNow(
   context: ReadContext,
   constraints: readonly ConstraintRecord[],
+  views: readonly (string | null)[] | null = null,
 ): Promise<FoundViolation[]> {
   if (constraints.length === 0) return [];
   const isAnyInEvery = constraints.some(({ scope }) => scope === null);
-  const scopes = isAnyInEvery ? [null, ...(await existingScopes(context))] : [];
+  const scopes = views ?? (isAnyInEvery ? [null, ...(await existingScopes(context))] : []);
   const found: FoundViolation[] = [];
   for (const constraint of constraints)
     for (const scope of constraint.scope === null ? scopes : [constraint.scope])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { declarationInputSchema } from '../contract/declarations.ts';
 import { maxSearchedText, searchInputSchema } from '../contract/search.ts';
+import { ChainIndex } from '../store/chain-index.ts';
 import { type Fields, openSession, type Session } from '../testing/engine-fixtures.ts';
 
 /** The search: contract section 13. */
@@ -29,6 +30,26 @@ async function family(): Promise<Session> {
   await session.teach('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
   return session;
 }
+
+it('adds few thousand rows to an index at once, before others run', async () => {
+  const session = await openSession();
+  await session.tellAll(Array.from({ length: 9000 }, (_, at) => `parent(ann, child${at})`));
+  const together: number[] = [];
+  const { takeIn } = ChainIndex.prototype;
+  ChainIndex.prototype.takeIn = function (this: ChainIndex, ...given: Parameters<typeof takeIn>) {
+    const before = this.rows;
+    const isWhole = takeIn.apply(this, given);
+    together.push(this.rows - before);
+    return isWhole;
+  };
+  try {
+    expect((await search(session, 'child77')).hits[0]?.atom).toBe('parent(ann, child77)');
+  } finally {
+    ChainIndex.prototype.takeIn = takeIn;
+  }
+  expect(together.reduce((sum, rows) => sum + rows)).toBe(2 * 9000);
+  expect(Math.max(...together)).toBeLessThan(5000);
+});
 
 describe('mentions', () => {
   it.each([

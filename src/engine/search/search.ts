@@ -37,6 +37,7 @@ export async function search(context: ReadContext, input: SearchInput): Promise<
   return WordIndex.using(tenant.facts, breathe, async (index) => {
     pacer.limits.memory.use(index);
     const mentions = await mentionsIn(input.text, names, index);
+    await names.buildIndexes();
     const finder = new Finder({
       names,
       index,
@@ -87,6 +88,7 @@ export async function knowledgeOf(
       const mentions = await mentionsIn(query, names, index);
       const { goals, leftOut } = await goalsOf(query, mentions, names, pacer.within(timeoutMs));
       const similar = await similarTo(names, query, most);
+      await names.buildIndexes();
       const finder = new Finder({ names, index, text: query, mentions, similar, limit: most });
       await finder.find(new Set<HitKind>(['fact']));
       const all = byScore(finder.candidates);

@@ -12,6 +12,9 @@ import { isStopWord, foldedName, stemmedName, stemOf, termsOf, wordsOf } from '.
 /** Most facts of a constant that are counted. */
 const maxCounted = 4_096;
 
+/** Rows added to an index between two looks at the clock. */
+const rowsInSlice = 4_096;
+
 /** A relation that facts hold or rules conclude. */
 export interface KnownRelation {
   readonly predicate: string;
@@ -51,6 +54,15 @@ export class ViewNames {
   *stored(): Generator<StoredRelation> {
     for (const relation of this.context.tenant.facts.relations.values())
       if (relation.count > 0 && this.isWanted(relation.predicate)) yield relation;
+  }
+
+  /** Builds the indexes that `factsWith` and `usesOf` look into, in slices: they would be built in one turn there. */
+  async buildIndexes(): Promise<void> {
+    for (const relation of this.stored())
+      for (let position = 0; position < relation.arity; position++) {
+        const index = relation.indexToBuild([position]);
+        while (!index.takeIn(relation.count, rowsInSlice)) await this.context.pacer.breathe();
+      }
   }
 
   /** True if the row is of a wanted relation, as it is now, and visible. */

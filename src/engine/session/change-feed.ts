@@ -327,6 +327,9 @@ export function changesOf(report: Report, origin: Origin): Change[] {
     } else if (each.kind === 'declaration') {
       const { name, arity } = present(each.after ?? each.before, absent);
       changes.push(change('declaration.changed', null, origin, { predicate: `${name}/${arity}` }));
+    } else if (each.kind === 'test') {
+      const { name, scope } = present(each.after ?? each.before, absent);
+      changes.push(change('test.changed', null, origin, { test: name, scope }));
     } else {
       const { entity, alias } = present(each.after ?? each.before, absent);
       changes.push(change('alias.changed', tenant, origin, { entity, alias }));

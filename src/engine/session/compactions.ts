@@ -1,6 +1,5 @@
 import type { Scheduler } from '../base/scheduler.ts';
 import { Slices } from '../base/slices.ts';
-import type { Compaction } from '../store/stored-relation.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
 
 /** What compaction asks and tells. */
@@ -15,8 +14,8 @@ export interface CompactionParts {
 }
 
 /**
- * Removes dead rows when no reader can need them any more: those of small relations at once, those of large ones after
- * most rows were copied in slices.
+ * Removes dead rows, and uses of facts that left, when no reader can need them any more: those of small relations and writes at
+ * once, those of large ones in slices, relations after most rows were copied.
  */
 export class Compactions {
   readonly #parts: CompactionParts;
@@ -33,7 +32,7 @@ export class Compactions {
   goOn(database: DatabaseState, name: string, tenant: TenantState, touched: Iterable<string> = []): void {
     const relations = this.#waiting.get(tenant) ?? new Set();
     for (const relation of touched) relations.add(relation);
-    if (relations.size === 0 || this.#isClosed) return;
+    if ((relations.size === 0 && !tenant.uses.isDropping) || this.#isClosed) return;
     this.#waiting.set(tenant, relations);
     // A write in progress may refer to these rows, and has ended versions that still look alive.
     if (database.isChangingFor(name)) return;
@@ -61,7 +60,7 @@ export class Compactions {
     try {
       await slices.pause();
       for (let next = this.#nextOf(tenant); next !== null; next = this.#nextOf(tenant)) {
-        next.step();
+        next();
         await slices.breathe();
       }
     } catch (error) {
@@ -73,12 +72,13 @@ export class Compactions {
     if (this.#waiting.has(tenant)) this.goOn(database, name, tenant);
   }
 
-  /** The compaction that needs steps; null: none does. */
-  #nextOf(tenant: TenantState): Compaction | null {
+  /** The next step; null: there is none. */
+  #nextOf(tenant: TenantState): (() => void) | null {
     if (this.#isClosed) return null;
+    if (tenant.uses.isDropping) return () => tenant.uses.dropMore();
     for (const key of this.#waiting.get(tenant) ?? []) {
       const compaction = tenant.facts.relations.get(key)?.compacting ?? null;
-      if (compaction?.isNearlyWhole === false) return compaction;
+      if (compaction?.isNearlyWhole === false) return () => compaction.step();
     }
     return null;
   }

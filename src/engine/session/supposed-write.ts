@@ -4,6 +4,7 @@ import { runInSlices } from '../base/slices.ts';
 import { type FactBlock, framesOf } from '../store/fact-block.ts';
 import type { FactIdentity, FactRow, FactStore, FactToStore } from '../store/fact-store.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
+import { TestStore } from '../store/test-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import { relationKey, relationOf } from '../language/terms.ts';
@@ -287,7 +288,7 @@ class SupposedChange {
     if (concerned.length === 0) return;
     const { time, generation } = this.#context.reader;
     const constraints = this.#context.database.constraints.copy();
-    const shape = { constraints, declarations: new DeclarationStore() };
+    const shape = { constraints, declarations: new DeclarationStore(), tests: new TestStore() };
     changeShape(shape, null, concerned, { time, generation: generation + 1 });
     this.#constraints = constraints.all();
   }

@@ -25,6 +25,8 @@ import type { LogRecord } from '../log/codec.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { changeRules } from './apply-rules.ts';
 import { changeShape, declarationsAfter } from './apply-shape.ts';
+import { packagesWithout } from '../store/package-record.ts';
+import { Packaging } from './apply-packages.ts';
 import { KeyedFacts } from './keyed-facts.ts';
 import { tupleAt } from '../store/tuples.ts';
 
@@ -87,24 +89,18 @@ function endOfSlice(facts: FactsToStore, from: number): number {
   return end;
 }
 
-/** Retracts the facts found and publishes that in the next generation, if there are any. */
+/** Retracts the facts found, null: none, and publishes that in the next generation, if there are any. */
 export function* retractAll(
   database: DatabaseState,
   tenantName: string,
   record: LogRecord,
   draft: Draft,
-  find: (facts: FactStore) => Iterable<FactRow>,
+  find: (facts: FactStore) => Iterable<FactRow | null>,
 ): Prepared<void> {
   const tenant = database.tenants.get(tenantName);
   if (tenant === undefined) return () => {};
-  const rows: FactRow[] = [];
-  for (const fact of find(tenant.facts)) {
-    rows.push(fact);
-    draft.isChange = true;
-    if (rows.length % rowsInSlice === 0) yield 'more';
-  }
   const writer = new FactWriter(database, tenant, record, draft);
-  yield* writer.retract(rows);
+  yield* writer.retract(find(tenant.facts));
   return () => writer.show();
 }
 
@@ -163,7 +159,7 @@ export function* applyForget(
 ): Prepared<void> {
   const tenant = database.tenants.get(name);
   if (tenant === undefined) return () => {};
-  const { facts, aliases } = tenant;
+  const { facts, aliases, packages } = tenant;
   const erased = new ErasedFacts(names);
   const rows: FactRow[] = [];
   for (const row of erased.rowsOf(facts)) {
@@ -176,10 +172,12 @@ export function* applyForget(
     .all()
     .filter(({ entity, alias }) => erased.isName(entity) || erased.isName(alias))
     .map(({ entity, alias }): ShapeOperation => ({ kind: 'removeAlias', tenant: name, entity, alias }));
+  const lessened = yield* packagesWithout(packages, erased);
   return () => {
     const generation = database.lastGeneration + 1;
     erased.erase(facts, rows, generation);
     draft.shape.push(...changeShape(database, tenant, removed, { generation, time: record.time }));
+    for (const each of lessened) packages.set(each.name, each);
     writer.show(draft.changes.length + removed.length > 0);
   };
 }
@@ -199,6 +197,8 @@ export function* applyCommit(
   yield* writer.retract(storedOf(facts, operation, time));
   const { shape = [] } = operation;
   const keyed = new KeyedFacts(generation, declarationsAfter(database, shape), tenant, record, draft);
+  const packaging = new Packaging(tenant.packages, operation, generation);
+  yield* packaging.begin();
   const meter = new ByteMeter();
   for (const [at, fact] of operation.assert.entries()) {
     if (meter.counts(charactersOf(fact.args)) || at % rowsInSlice === rowsInSlice - 1) yield 'more';
@@ -208,14 +208,19 @@ export function* applyCommit(
         : writer.reported(yield* keyed.store(fact));
     draft.fact = stored;
     if (stored.status !== 'asserted') uses.note(stored, database.createdAtOf(facts, stored), time);
+    if (stored.status !== 'unchanged') packaging.brought(fact);
   }
   return () => {
     if (operation.assert.length > 0) database.tenants.set(operation.tenant, tenant);
     draft.rules.push(...applyRules(database, operation.rules, { generation, time }));
     draft.shape.push(...changeShape(database, tenant, shape, { generation, time }));
-    if (shape.some((each) => 'tenant' in each)) database.tenants.set(operation.tenant, tenant);
+    if (operation.package !== undefined) database.packagesVersion++;
+    packaging.show(draft, record);
+    const isOfTenant = operation.package !== undefined || shape.some((each) => 'tenant' in each);
+    if (isOfTenant) database.tenants.set(operation.tenant, tenant);
     writer.show(
       draft.changes.length > 0 ||
+        operation.package !== undefined ||
         draft.rules.some(({ isChange }) => isChange) ||
         draft.shape.some(({ isChange }) => isChange),
     );
@@ -386,7 +391,7 @@ export class FactWriter {
     this.#generation = database.generationOf(this.#tenantName) + 1;
   }
 
-  /** Retracts the facts in slices; null: a fact that was not found. */
+  /** Retracts the facts in slices; null: a fact that was not found, or many in vain. */
   *retract(
     rows: Iterable<FactRow | null>,
     kind: Exclude<FactChange['kind'], 'fact.asserted'> = 'fact.retracted',

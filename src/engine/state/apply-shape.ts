@@ -3,12 +3,13 @@ import type { LogRecord } from '../log/codec.ts';
 import type { AliasRecord } from '../store/alias-store.ts';
 import { type ConstraintRecord, ConstraintStore } from '../store/constraint-store.ts';
 import { type DeclarationRecord, DeclarationStore } from '../store/declaration-store.ts';
+import { type TestRecord, TestStore } from '../store/test-store.ts';
 import type { ConstraintToStore, ShapeOperation } from './operation.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 
-/** Applies operations on declarations, constraints and aliases. The checks ran before: what they name exists. */
+/** Applies operations on declarations, constraints, tests and aliases. The checks ran before: what they name exists. */
 
-/** The effect of a write on one declaration, constraint or alias; null before or after: there is none. */
+/** The effect of a write on one declaration, constraint, test or alias; null before or after: there is none. */
 export type ShapeChange = { readonly isChange: boolean } & (
   | {
       readonly kind: 'declaration';
@@ -20,10 +21,14 @@ export type ShapeChange = { readonly isChange: boolean } & (
       readonly before: ConstraintRecord | null;
       readonly after: ConstraintRecord | null;
     }
+  | { readonly kind: 'test'; readonly before: TestRecord | null; readonly after: TestRecord | null }
   | { readonly kind: 'alias'; readonly before: AliasRecord | null; readonly after: AliasRecord | null }
 );
 
-/** Changes declarations, constraints and aliases, and advances the generation if that is a change. */
+/** What of a database these operations change. */
+type Shape = Pick<DatabaseState, 'declarations' | 'constraints' | 'tests'>;
+
+/** Changes declarations, constraints, tests and aliases, and advances the generation if that is a change. */
 export function applyShape(
   database: DatabaseState,
   operation: ShapeOperation,
@@ -43,12 +48,12 @@ export function applyShape(
  * the ids `c12`, `c12-1`, `c12-2`, …
  */
 export function changeShape(
-  database: Pick<DatabaseState, 'declarations' | 'constraints'>,
+  database: Shape,
   tenant: Pick<TenantState, 'aliases'> | null,
   operations: readonly ShapeOperation[],
   { time, generation }: { readonly time: number; readonly generation: number },
 ): ShapeChange[] {
-  const { declarations, constraints } = database;
+  const { declarations, constraints, tests } = database;
   let added = 0;
   return operations.map((operation): ShapeChange => {
     switch (operation.kind) {
@@ -89,6 +94,21 @@ export function changeShape(
         constraints.remove(before.id);
         return { kind: 'constraint', before, after: null, isChange: true };
       }
+      case 'putTest': {
+        const { name, text, scope } = operation.test;
+        const before = tests.get(name);
+        if (before?.text === text && before.scope === scope)
+          return { kind: 'test', before, after: before, isChange: false };
+        const createdAt = before?.createdAt ?? time;
+        const after = { name, text, scope, createdAt, updatedAt: time, changedIn: generation };
+        tests.put(after);
+        return { kind: 'test', before, after, isChange: true };
+      }
+      case 'deleteTest': {
+        const before = tests.get(operation.name);
+        tests.remove(operation.name);
+        return { kind: 'test', before, after: null, isChange: before !== null };
+      }
       case 'addAlias': {
         const { aliases } = present(tenant, 'an alias belongs to a tenant');
         const before = aliases.get(operation.alias);
@@ -122,7 +142,7 @@ export function declarationsAfter(
   const own = operations.filter(({ kind }) => kind === 'declare' || kind === 'withdraw');
   if (own.length === 0) return declarations;
   const copy = declarations.copy();
-  changeSome({ declarations: copy, constraints: new ConstraintStore() }, own);
+  changeSome({ declarations: copy, constraints: new ConstraintStore(), tests: new TestStore() }, own);
   return copy;
 }
 
@@ -134,15 +154,24 @@ export function constraintsAfter(
   const own = operations.filter(({ kind }) => kind.endsWith('Constraint'));
   if (own.length === 0) return constraints;
   const copy = constraints.copy();
-  changeSome({ declarations: new DeclarationStore(), constraints: copy }, own);
+  changeSome({ declarations: new DeclarationStore(), constraints: copy, tests: new TestStore() }, own);
+  return copy;
+}
+
+/** Like `declarationsAfter`, for tests. */
+export function testsAfter(
+  { tests }: Pick<DatabaseState, 'tests'>,
+  operations: readonly ShapeOperation[],
+): TestStore {
+  const own = operations.filter(({ kind }) => kind === 'putTest' || kind === 'deleteTest');
+  if (own.length === 0) return tests;
+  const copy = tests.copy();
+  changeSome({ declarations: new DeclarationStore(), constraints: new ConstraintStore(), tests: copy }, own);
   return copy;
 }
 
 /** Applies the operations but those on what is not there: another commit removed it, and this one will be refused. */
-function changeSome(
-  shape: Pick<DatabaseState, 'declarations' | 'constraints'>,
-  operations: readonly ShapeOperation[],
-): void {
+function changeSome(shape: Shape, operations: readonly ShapeOperation[]): void {
   const { declarations, constraints } = shape;
   for (const [at, operation] of operations.entries()) {
     const { kind } = operation;

@@ -16,6 +16,7 @@ import { applyFork, applyMerge, applyScopeDeletion } from './apply-scopes.ts';
 import { type Draft, newDraft, type Prepared, type Report, type Slice, rowsInSlice } from './report.ts';
 import {
   type Forget,
+  isKept,
   isShapeOperation,
   type KeyOperation,
   type MergeScopes,
@@ -34,7 +35,10 @@ import { basePart, type MergeBasePart } from './merge-plan.ts';
 import { conflictsNow } from './scope-join.ts';
 import { ErasedFacts } from '../store/erased-facts.ts';
 import type { FactStore } from '../store/fact-store.ts';
+import { bytesOfRow } from '../store/stored-amounts.ts';
+import { maxListedInOutcome } from './idempotency.ts';
 import { ConstraintStore } from '../store/constraint-store.ts';
+import { TestStore } from '../store/test-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import { RuleStore } from '../store/rule-store.ts';
 
@@ -93,8 +97,8 @@ export function* applying(
   const { actor, sequence, time, idempotency: mark } = judged;
   const { outcome } = report;
   const generation = 'generation' in outcome ? outcome.generation : null;
-  const kept =
-    mark === undefined ? null : { actor, mark, time, outcome: JSON.stringify(outcome), generation };
+  const text = mark !== undefined && isKept(outcome) ? JSON.stringify(outcome) : null;
+  const kept = mark === undefined ? null : { actor, mark, time, outcome: text, generation };
   state.applied({ sequence, wall: time }, kept);
   return report;
 }
@@ -213,7 +217,7 @@ function* preparedIn(
       return yield* applyImportUndo(database, operation, record, draft);
     case 'retract':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) =>
-        facts.match(operation.pattern, database.generationOf(operation.tenant), record.time, true),
+        facts.matchInSlices(operation.pattern, database.generationOf(operation.tenant), record.time),
       );
     case 'retractById':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) => {
@@ -230,6 +234,8 @@ function* preparedIn(
     case 'addConstraint':
     case 'updateConstraint':
     case 'deleteConstraint':
+    case 'putTest':
+    case 'deleteTest':
     case 'addAlias':
     case 'removeAlias':
       return () => void draft.shape.push(applyShape(database, operation, record));
@@ -455,11 +461,21 @@ function mergedPart(operation: MergeScopes, { scope }: Draft): MergedCounts & Me
   return { ...basePart(operation, plan), added, updated, deleted, kept, resolved };
 }
 
-function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRecord): MergeConflict[] {
+/** The conflicts for a repeated request; null: too many. */
+function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRecord): MergeConflict[] | null {
   const facts = database.tenants.get(tenant ?? '')?.facts;
   if (idempotency === undefined || facts === undefined) return [];
-  return conflictsNow(facts, scope?.merge?.conflicts ?? []);
+  const conflicts = scope?.merge?.conflicts ?? [];
+  let left = maxListedInOutcome;
+  for (const { source, target } of conflicts) {
+    for (const fact of [source, target]) if (fact !== null) left -= bytesOfConflict + bytesOfRow(facts, fact);
+    if (left < 0) return null;
+  }
+  return conflictsNow(facts, conflicts);
 }
+
+/** Bytes of one side of a conflict beside its atom and metadata. */
+const bytesOfConflict = 128;
 
 /** The atom of the one retracted fact; null: none was retracted. */
 function atomOf({ database, tenant, changes }: Draft): string | null {
@@ -486,7 +502,9 @@ function* clearTenant(
   const tenant = present(database.tenants.get(name), 'the tenant was there when it was checked');
   const facts = yield* countStored(tenant.facts, database.lastGeneration, record.time);
   return () => {
-    if (facts > 0 || tenant.aliases.size > 0) database.advance(record.time, record.requestId);
+    if (facts > 0 || tenant.aliases.size + tenant.packages.size > 0)
+      database.advance(record.time, record.requestId);
+    database.packagesVersion++;
     if (kind === 'nukeTenant')
       database.tenants.set(name, newTenant(tenant.facts.createdAt, database.lastGeneration));
     else {
@@ -515,13 +533,13 @@ function* deleteDatabase(
   };
 }
 
-/** Removes all facts, rules, declarations and constraints of a database; the database and its tenants stay. */
+/** Removes all facts, rules, declarations, constraints and tests of a database; the database and its tenants stay. */
 function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft): Prepared<void> {
   const facts = yield* countAll(database, record.time);
-  const { tenants, rules, declarations, constraints } = database;
+  const { tenants, rules, declarations, constraints, tests } = database;
   const isChange =
-    facts + rules.size + declarations.size + constraints.size > 0 ||
-    [...tenants.values()].some(({ aliases }) => aliases.size > 0);
+    facts + rules.size + declarations.size + constraints.size + tests.size > 0 ||
+    [...tenants.values()].some(({ aliases, packages }) => aliases.size + packages.size > 0);
   const after = database.lastGeneration + (isChange ? 1 : 0);
   const empty = new Map<string, TenantState>();
   for (const [name, tenant] of tenants) {
@@ -531,6 +549,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
   return () => {
     if (isChange) database.advance(record.time, record.requestId);
     database.clearedIn = after;
+    database.packagesVersion++;
     database.tenants = empty;
     database.rules = new RuleStore();
     // The version tells programs compiled from the removed rules that they are out of date.
@@ -539,6 +558,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
     database.declarations.version = declarations.version + 1;
     database.constraints = new ConstraintStore();
     database.constraints.version = constraints.version + 1;
+    database.tests = new TestStore();
     draft.cleared = { tenants, facts, rules: rules.size, isDatabaseGone: false };
   };
 }

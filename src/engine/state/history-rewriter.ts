@@ -6,20 +6,22 @@
  * others (a key can end another fact). So everything else in the history stays what it was.
  */
 import { assert } from '../base/assert.ts';
-import { type Pause, Slices } from '../base/slices.ts';
+import { type Pause, runInSlices, Slices } from '../base/slices.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { RetainedBase, RetainedLog } from '../log/retained.ts';
 import type { RewrittenPiece } from '../log/rewriting.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { ConstraintStore } from '../store/constraint-store.ts';
+import { TestStore } from '../store/test-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import type { ErasedFacts } from '../store/erased-facts.ts';
 import type { FactIdentity, FactRow, FactStore, FactToStore } from '../store/fact-store.ts';
+import { packagesWithout } from '../store/package-record.ts';
 import type { NumberRun } from '../store/fact-numbers.ts';
 import { RuleStore } from '../store/rule-store.ts';
 import { reapplied } from './past-state.ts';
 import { StoredOutcomes } from './idempotency.ts';
-import { type Operation, type Redactable, type Redacted, versionOf } from './operation.ts';
+import { type Operation, operationName, type Redactable, type Redacted, versionOf } from './operation.ts';
 import {
   concerns,
   type ErasingRecord,
@@ -142,7 +144,7 @@ export class HistoryRewriter {
   ): Promise<void> {
     const database = state.databases.get(name);
     if (database === undefined) return;
-    for (const [tenant, { facts, aliases }] of database.tenants) {
+    for (const [tenant, { facts, aliases, packages }] of database.tenants) {
       if (of !== null && of !== tenant) continue;
       if (erased === null) {
         database.tenants.set(tenant, newTenant(facts.createdAt, facts.forgottenThrough));
@@ -153,11 +155,14 @@ export class HistoryRewriter {
       erased.erase(facts, rows, database.lastGeneration);
       for (const alias of aliases.all())
         if (erased.isName(alias.entity) || erased.isName(alias.alias)) aliases.remove(alias);
+      const lessened = await runInSlices(packagesWithout(packages, erased), () => this.#slices.breathe());
+      for (const each of lessened) packages.set(each.name, each);
     }
     if (of !== null) return;
     database.rules = new RuleStore();
     database.declarations = new DeclarationStore();
     database.constraints = new ConstraintStore();
+    database.tests = new TestStore();
   }
 
   async #rowsOf(facts: FactStore, erased: ErasedFacts): Promise<FactRow[]> {
@@ -252,7 +257,7 @@ export class HistoryRewriter {
       facts !== undefined && isKeyed && rest?.kind !== 'mergeScopes' && (changes > 0 || prior !== null);
     return {
       kind: 'redacted',
-      of: prior?.of ?? inner?.kind ?? 'nothing',
+      of: prior?.of ?? (inner === null ? 'nothing' : operationName(inner)),
       tenant,
       rest,
       hasTenant: facts !== undefined,

@@ -25,6 +25,11 @@ export const idempotencyWindowMs = 86_400_000;
 
 /** Bytes of outcomes that are remembered; past them the oldest ones are dropped, and their keys stay. */
 export const maxOutcomeBytes = 256 * 1024 * 1024;
+/**
+ * Bytes of the facts that an outcome may list. One that lists more is dropped at once: it would be written and read as one text, in
+ * one turn.
+ */
+export const maxListedInOutcome = 4 * 1024 * 1024;
 /** Keys that are remembered. More are refused before they are logged, so nothing is forgotten that was promised. */
 export const maxRememberedKeys = 1_000_000;
 /** When to try again if there are too many keys; the oldest ones end a day after their write. */
@@ -51,7 +56,7 @@ export interface StoredOutcome {
   readonly mark: IdempotencyMark;
   /** Epoch milliseconds: the wall clock of its record. */
   readonly time: number;
-  /** An `Outcome` as JSON; null: it was dropped, since newer ones needed the room. */
+  /** An `Outcome` as JSON; null: it was dropped, since newer ones needed the room or since it was long. */
   readonly outcome: string | null;
   /** The generation after the write; null: none. Absent in what earlier versions stored: that of the outcome. */
   readonly generation?: number | null;

@@ -1,5 +1,6 @@
 import type { Declaration } from '../contract/declarations.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
+import type { TestRecord } from '../store/test-store.ts';
 import type { KeyRole, KeyView } from '../contract/authentication.ts';
 import type { Metadata, Superseded } from '../contract/facts.ts';
 import type { Rule } from '../contract/language.ts';
@@ -68,8 +69,8 @@ export type Operation =
   | KeyOperation;
 
 /**
- * The operations on what gives knowledge its shape: declarations and constraints, which belong to the database, and
- * aliases, which belong to a tenant.
+ * The operations on what stands beside facts and rules: declarations, constraints and tests, which belong to the database,
+ * and aliases, which belong to a tenant.
  */
 export type ShapeOperation =
   /** Adds the declaration of its name and arity, or replaces it. */
@@ -83,6 +84,9 @@ export type ShapeOperation =
       readonly constraint: Partial<ConstraintToStore>;
     }
   | { readonly kind: 'deleteConstraint'; readonly id: string }
+  /** Adds the test of its name, or replaces it. */
+  | { readonly kind: 'putTest'; readonly test: TestToStore }
+  | { readonly kind: 'deleteTest'; readonly name: string }
   /** Changes nothing if the alias is the entity's already, or the removed one is not. */
   | {
       readonly kind: 'addAlias' | 'removeAlias';
@@ -93,6 +97,9 @@ export type ShapeOperation =
 
 /** A constraint to add. */
 export type ConstraintToStore = Omit<ConstraintRecord, 'id' | 'createdAt' | 'changedIn'>;
+
+/** A test to add. */
+export type TestToStore = Pick<TestRecord, 'name' | 'text' | 'scope'>;
 
 /** The operations on keys. Keys belong to no database; their records name `default`. */
 export type KeyOperation =
@@ -124,7 +131,7 @@ export type KeyChange = Partial<Pick<KeyToStore, 'databases' | 'tenants' | 'desc
 export type RuleOperation = Extract<Operation, { kind: 'teach' | 'updateRule' | 'forgetRule' }>;
 
 /**
- * A transaction: changes declarations, constraints and aliases, retracts, then asserts, then changes rules, all in one
+ * A transaction: changes declarations, constraints, tests and aliases, retracts, then asserts, then changes rules, all in one
  * generation.
  */
 export interface Commit {
@@ -139,10 +146,24 @@ export interface Commit {
   readonly shape?: readonly ShapeOperation[];
   /** The facts are stored as they are: a key with `supersede` ends no other fact. Absent: it does. */
   readonly isExact?: true;
+  /** The package that the transaction applies or takes away; absent: none. See `PackageRecord`. */
+  readonly package?: PackageChange;
+  /** Keys of what the package no longer holds although it may stay; absent: none. */
+  readonly drops?: readonly string[];
+  /** Keys of what is stored and the package holds too from now on, with their generations; absent: none. */
+  readonly takes?: readonly (readonly [key: string, generation: number])[];
   /** Number of writes in the transaction. */
   readonly operations: number;
   /** The answer to a repeated request, beside the counts; absent: none. */
   readonly note?: string;
+}
+
+/** What becomes of a package beside what the transaction writes: it holds what that stores, and not what that takes away. */
+export interface PackageChange {
+  readonly name: string;
+  readonly scope: string | null;
+  /** The package is no more. */
+  readonly isRemoved?: true;
 }
 
 /**
@@ -299,18 +320,20 @@ export interface RuleToStore {
 }
 
 /** The latest version of operations that this program reads. */
-export const operationVersion = 4;
+export const operationVersion = 6;
 
-/** The kinds that a program which knows version 1 alone cannot apply. */
-const secondKinds: ReadonlySet<string> = new Set([
-  'declare',
-  'withdraw',
-  'addConstraint',
-  'updateConstraint',
-  'deleteConstraint',
-  'addAlias',
-  'removeAlias',
-] satisfies ShapeOperation['kind'][]);
+/** The first version of programs that can apply each of these kinds. */
+const versionOfShape: Readonly<Record<ShapeOperation['kind'], number>> = {
+  declare: 2,
+  withdraw: 2,
+  addConstraint: 2,
+  updateConstraint: 2,
+  deleteConstraint: 2,
+  addAlias: 2,
+  removeAlias: 2,
+  putTest: 5,
+  deleteTest: 5,
+};
 
 /** The first version whose programs can apply the operation. Without a declaration, all of them agree on facts. */
 export function versionOf(operation: Operation): number {
@@ -318,15 +341,24 @@ export function versionOf(operation: Operation): number {
   if (operation.kind === 'redacted')
     return Math.max(3, operation.rest === null ? 0 : versionOf(operation.rest));
   if (operation.kind === 'forget') return 3;
-  if (secondKinds.has(operation.kind)) return 2;
+  if (isShapeOperation(operation)) return versionOfShape[operation.kind];
   if (operation.kind !== 'commit') return 1;
-  if (operation.retractsEnded === true) return 3;
-  return operation.shape === undefined ? 1 : 2;
+  if (operation.package !== undefined) return 6;
+  const { shape = [], retractsEnded } = operation;
+  let version = retractsEnded === true ? 3 : shape.length === 0 ? 1 : 2;
+  for (const { kind } of shape) version = Math.max(version, versionOfShape[kind]);
+  return version;
 }
 
-/** Narrows an operation to those on declarations, constraints and aliases. */
+/** The name of the operation in the history. */
+export function operationName(operation: Operation): string {
+  if (operation.kind !== 'commit' || operation.package === undefined) return operation.kind;
+  return operation.package.isRemoved === true ? 'deletePackage' : 'applyPackage';
+}
+
+/** Narrows an operation to those on declarations, constraints, tests and aliases. */
 export function isShapeOperation(operation: { readonly kind: string }): operation is ShapeOperation {
-  return secondKinds.has(operation.kind);
+  return Object.hasOwn(versionOfShape, operation.kind);
 }
 
 /**
@@ -401,8 +433,8 @@ export type Outcome =
       /** Absent in outcomes from before merges recorded a fork's base. */
       readonly base?: Merged['base'];
       readonly ancestor?: Merged['ancestor'];
-      /** Included only if the request can be repeated. */
-      readonly conflicts: readonly MergeConflict[];
+      /** Included only if the request can be repeated; null: too many to be kept. */
+      readonly conflicts: readonly MergeConflict[] | null;
       readonly generation: number;
     } & MergedCounts)
   | {
@@ -417,7 +449,7 @@ export type Outcome =
       readonly note?: string;
       readonly generation: number;
     }
-  /** `answer` is null if the request cannot be repeated. */
+  /** `answer` is null if the request cannot be repeated, or the answer is too long to be kept. */
   | { readonly kind: 'decayed'; readonly answer: Decay['answer']; readonly generation: number }
   | { readonly kind: 'consolidated'; readonly answer: Consolidate['answer']; readonly generation: number }
   | { readonly kind: 'restored'; readonly answer: Restore['answer']; readonly generation: number }
@@ -428,6 +460,20 @@ export type Outcome =
 export type OutcomeKey = Omit<KeyView, 'lastUsedAt'>;
 
 export type MergedCounts = Pick<Merged, 'added' | 'updated' | 'deleted' | 'kept' | 'resolved'>;
+
+/** False: only that there was a write is kept of it for a repeated request, since its answer is too long. */
+export function isKept(outcome: Outcome): boolean {
+  switch (outcome.kind) {
+    case 'merged':
+      return outcome.conflicts !== null;
+    case 'decayed':
+    case 'consolidated':
+    case 'restored':
+      return outcome.answer !== null;
+    default:
+      return true;
+  }
+}
 
 type Kind = Outcome['kind'];
 

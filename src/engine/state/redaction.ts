@@ -4,6 +4,7 @@
  */
 import type { LogRecord } from '../log/codec.ts';
 import { ErasedFacts } from '../store/erased-facts.ts';
+import { isErasedKey } from '../store/package-record.ts';
 import { isKeyOperation } from './apply.ts';
 import { summariesOf } from './apply-facts.ts';
 import type { Consolidate, MergeScopes, Operation, Redactable, ShapeOperation } from './operation.ts';
@@ -55,7 +56,7 @@ export function concerns(
 }
 
 /**
- * The operation without a tenant's facts; `withRules`: its changes of rules, declarations and constraints stay, since these
+ * The operation without a tenant's facts; `withRules`: its changes of rules, declarations, constraints and tests stay, since these
  * belong to the database. null: nothing is left.
  */
 export function withoutTenant(operation: Redactable, withRules: boolean): Redactable | null {
@@ -71,7 +72,14 @@ export function withoutTenant(operation: Redactable, withRules: boolean): Redact
     case 'deleteScope':
       return withRules && operation.withRules ? operation : null;
     case 'commit': {
-      const { note: _note, shape = [], ...commit } = operation;
+      const {
+        note: _note,
+        package: _package,
+        drops: _drops,
+        takes: _takes,
+        shape = [],
+        ...commit
+      } = operation;
       const rest = shape.filter((each) => !('tenant' in each));
       if (!withRules || commit.rules.length + rest.length === 0) return null;
       return { ...commit, retract: [], assert: [], ...(rest.length === 0 ? {} : { shape: rest }) };
@@ -84,6 +92,8 @@ export function withoutTenant(operation: Redactable, withRules: boolean): Redact
     case 'addConstraint':
     case 'updateConstraint':
     case 'deleteConstraint':
+    case 'putTest':
+    case 'deleteTest':
       return withRules ? operation : null;
     default:
       return null;
@@ -102,12 +112,14 @@ export function withoutFacts(operation: Redactable, erased: ErasedFacts): Redact
     case 'retract':
       return erased.has(operation.pattern.args) ? null : operation;
     case 'commit': {
-      const { shape } = operation;
+      const { shape, drops, takes } = operation;
       return lessThan(operation, {
         ...operation,
         retract: operation.retract.filter(({ args }) => !erased.has(args)),
         assert: operation.assert.filter(({ args, metadata }) => !erased.has(args, metadata ?? null)),
         ...(shape === undefined ? {} : { shape: shape.filter((each) => !isAliasOf(each, erased)) }),
+        ...(drops === undefined ? {} : { drops: drops.filter((key) => !isErasedKey(key, erased)) }),
+        ...(takes === undefined ? {} : { takes: takes.filter(([key]) => !isErasedKey(key, erased)) }),
         ...noteLeft(operation, erased),
       });
     }

@@ -1,5 +1,6 @@
 import { apply } from './apply.ts';
 import { assert } from '../base/assert.ts';
+import { TextMap } from '../base/text-map.ts';
 import { EngineError } from '../base/errors.ts';
 import { Slices } from '../base/slices.ts';
 import { type AliasRecord, AliasStore } from '../store/alias-store.ts';
@@ -7,8 +8,10 @@ import type { ConstraintRecord } from '../store/constraint-store.ts';
 import type { DeclarationRecord } from '../store/declaration-store.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import type { PinnedFacts } from '../store/fact-store.ts';
+import { isPackagedFact, type PackageRecord, type TenantPackages } from '../store/package-record.ts';
 import type { Imports, KnownImport } from '../store/generations.ts';
 import { type RuleRecord, RuleStore } from '../store/rule-store.ts';
+import type { TestRecord } from '../store/test-store.ts';
 import type { StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import type { KeyRecord } from './key-store.ts';
 import { ColumnReader, ColumnWriter } from './columns/columns.ts';
@@ -55,11 +58,11 @@ export interface RestoredState {
 }
 
 /** Version of the snapshot's content, raised with every change. Newer versions are refused. */
-const contentVersion = 8;
+const contentVersion = 10;
 
 /**
- * The first versions with keys and imports, dropped outcomes and quotas, a shape of the knowledge, facts of the past, and
- * with the time by which each `ttl` was told.
+ * The first versions with keys and imports, dropped outcomes and quotas, a shape of the knowledge, facts of the past, with
+ * the time by which each `ttl` was told, with tests, and with packages.
  */
 const versionWithKeys = 3;
 const versionWithImports = 3;
@@ -67,10 +70,15 @@ const versionWithQuotas = 5;
 const versionWithShape = 6;
 const versionWithPast = 7;
 const versionWithTold = 8;
+const versionWithTests = 9;
+const versionWithPackages = 10;
 
 /** The first version that can say all that is in the state: programs of that version can read the snapshot. */
 function versionFor(state: State): number {
   const databases = [...state.databases.values()];
+  if (databases.some(({ tenants }) => [...tenants.values()].some(({ packages }) => packages.size > 0)))
+    return versionWithPackages;
+  if (databases.some(({ tests }) => tests.size > 0)) return versionWithTests;
   const pasts = databases.flatMap(({ tenants }) => Array.from(tenants.values(), ({ facts }) => facts.past));
   if (pasts.some(({ hasTtls }) => hasTtls)) return versionWithTold;
   if (pasts.some(({ isEmpty }) => !isEmpty)) return versionWithPast;
@@ -130,6 +138,8 @@ interface PinnedDatabase {
   readonly imports: readonly KnownImport[];
   readonly rules: readonly RuleRecord[];
   readonly shape: DatabaseShape;
+  /** Of each tenant. */
+  readonly packages: readonly (readonly PackageRecord[])[];
   readonly tenants: readonly PinnedTenant[];
 }
 
@@ -137,6 +147,7 @@ interface PinnedDatabase {
 interface DatabaseShape {
   readonly declarations: readonly DeclarationRecord[];
   readonly constraints: readonly ConstraintRecord[];
+  readonly tests: readonly TestRecord[];
   readonly aliases: readonly (readonly AliasRecord[])[];
 }
 
@@ -283,8 +294,10 @@ function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
     shape: {
       declarations: database.declarations.all(),
       constraints: database.constraints.all(),
+      tests: database.tests.all(),
       aliases: Array.from(database.tenants.values(), ({ aliases }) => aliases.all()),
     },
+    packages: Array.from(database.tenants.values(), ({ packages }) => [...packages.values()]),
     tenants,
   };
 }
@@ -315,11 +328,40 @@ async function* writeState(
     yield* generations.write(columns, slices);
     yield* columns.texts(utf8Of(imports));
     if (head.version < versionWithShape) continue;
-    const { declarations, constraints, aliases } = database.shape;
+    const { declarations, constraints, tests, aliases } = database.shape;
     yield* columns.texts(utf8Of(declarations));
     yield* columns.texts(utf8Of(constraints));
     for (const each of aliases) yield* columns.texts(utf8Of(each));
+    if (head.version >= versionWithTests) yield* columns.texts(utf8Of(tests));
+    if (head.version >= versionWithPackages)
+      for (const each of database.packages) yield* columns.texts(packagesUtf8(each));
   }
+}
+
+/** Each package as a head in JSON, and then a line for each thing that it holds: the generation and the key. */
+function* packagesUtf8(packages: readonly PackageRecord[]): Generator<Uint8Array> {
+  for (const { facts, shared, ...head } of packages) {
+    yield encoder.encode(JSON.stringify(head));
+    for (const holdings of [facts, shared])
+      for (const [key, generation] of holdings) yield encoder.encode(`${generation} ${key}`);
+  }
+}
+
+/** Reads what `packagesUtf8` wrote. */
+async function readPackages(columns: ColumnReader, packages: TenantPackages): Promise<void> {
+  let [facts, shared] = [new TextMap<number>(), new TextMap<number>()];
+  await columns.texts((text) => {
+    const line = decoder.decode(text);
+    if (line.startsWith('{')) {
+      [facts, shared] = [new TextMap(), new TextMap()];
+      const head = JSON.parse(line) as Omit<PackageRecord, 'facts' | 'shared'>;
+      packages.set(head.name, { ...head, facts, shared });
+      return;
+    }
+    const end = line.indexOf(' ');
+    const key = line.slice(end + 1);
+    (isPackagedFact(key) ? facts : shared).set(key, Number(line.slice(0, end)));
+  });
 }
 
 type WrittenItem =
@@ -328,6 +370,7 @@ type WrittenItem =
   | KnownImport
   | DeclarationRecord
   | ConstraintRecord
+  | TestRecord
   | AliasRecord;
 
 /** Each as JSON in UTF-8. */
@@ -358,7 +401,7 @@ async function readDatabase(
   const stores = new Map<string, TenantState>();
   for (const tenant of tenants) {
     const facts = await readFacts(columns, wall, slices);
-    stores.set(tenant, { facts, uses: new FactUses(facts), aliases: new AliasStore() });
+    stores.set(tenant, { facts, uses: new FactUses(facts), aliases: new AliasStore(), packages: new Map() });
   }
   const generations = await readGenerations(columns);
   const database = new DatabaseState(name, createdAt, firstGeneration, generations, rules);
@@ -370,6 +413,10 @@ async function readDatabase(
     for (const { aliases } of stores.values())
       await columns.texts((text) => aliases.add(JSON.parse(decoder.decode(text)) as AliasRecord));
   }
+  if (version >= versionWithTests)
+    await columns.texts((text) => database.tests.put(JSON.parse(decoder.decode(text)) as TestRecord));
+  if (version >= versionWithPackages)
+    for (const { packages } of stores.values()) await readPackages(columns, packages);
   database.stamped = { time: stamped[0], wall: stamped[1] };
   database.clearedIn = clearedIn;
   for (const [tenant, generation] of gone) database.goneTenants.set(tenant, generation);
@@ -437,7 +484,8 @@ export function erasesHistory({ operation }: LogRecord, { cleared }: Pick<Report
   if (cleared === null) return false;
   const { tenants, rules, isDatabaseGone } = cleared;
   if (rules > 0 || isDatabaseGone) return true;
-  for (const { facts, aliases } of tenants.values()) if (facts.relations.size + aliases.size > 0) return true;
+  for (const { facts, aliases, packages } of tenants.values())
+    if (facts.relations.size + aliases.size + packages.size > 0) return true;
   return false;
 }
 

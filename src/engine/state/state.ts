@@ -5,26 +5,30 @@ import { FactUses } from '../store/fact-uses.ts';
 import { type FactRow, FactStore } from '../store/fact-store.ts';
 import { Generations, Imports } from '../store/generations.ts';
 import { AliasStore } from '../store/alias-store.ts';
+import type { TenantPackages } from '../store/package-record.ts';
 import { ConstraintStore } from '../store/constraint-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import { RuleStore } from '../store/rule-store.ts';
+import { TestStore } from '../store/test-store.ts';
 import { type StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';
 
-/** The state of one tenant. `apply` alone changes `facts` and `aliases`; it may write the observed `uses` but never reads them. */
+/** The state of one tenant. `apply` alone changes `facts`, `aliases` and `packages`; it may write the observed `uses` but never reads them. */
 export interface TenantState {
   readonly facts: FactStore;
   readonly uses: FactUses;
   readonly aliases: AliasStore;
+  readonly packages: TenantPackages;
 }
 
-/** The state of one database: its rules, declarations, constraints, tenants, generations and imports. */
+/** The state of one database: its rules, declarations, constraints, tests, tenants, generations and imports. */
 export class DatabaseState {
   readonly name: string;
   readonly createdAt: number;
   rules: RuleStore;
   declarations = new DeclarationStore();
   constraints = new ConstraintStore();
+  tests = new TestStore();
   tenants = new Map<string, TenantState>();
   /** Last generation of each deleted tenant, by name: until then its facts could change. */
   readonly goneTenants = new Map<string, number>();
@@ -35,6 +39,8 @@ export class DatabaseState {
   readonly imports = new Imports();
   /** null: no quota for all tenants together. */
   quota: Quota | null = null;
+  /** Incremented by every change of the packages of any tenant. */
+  packagesVersion = 0;
   /** The quotas of single tenants, by name. */
   readonly tenantQuotas = new Map<string, Quota>();
   /**
@@ -69,6 +75,7 @@ export class DatabaseState {
     const other = new DatabaseState(name, this.createdAt, this.firstGeneration, this.generations, this.rules);
     other.declarations = this.declarations;
     other.constraints = this.constraints;
+    other.tests = this.tests;
     other.tenants = this.tenants;
     for (const [tenant, generation] of this.goneTenants) other.goneTenants.set(tenant, generation);
     for (const known of this.imports.saved()) other.imports.restore(known);
@@ -275,9 +282,9 @@ export class State {
   }
 }
 
-/** A tenant without facts and aliases. History up to the generation `forgottenThrough` is lost. */
+/** A tenant without facts, aliases and packages. History up to the generation `forgottenThrough` is lost. */
 export function newTenant(time: number, forgottenThrough = 0): TenantState {
   const facts = new FactStore(time);
   facts.forgottenThrough = forgottenThrough;
-  return { facts, uses: new FactUses(facts), aliases: new AliasStore() };
+  return { facts, uses: new FactUses(facts), aliases: new AliasStore(), packages: new Map() };
 }

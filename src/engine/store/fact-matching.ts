@@ -258,6 +258,52 @@ export function* matchFacts(
   }
 }
 
+/** The same, with null whenever many rows were looked at, so that the caller can pause. No row may come or go meanwhile. */
+export function* matchFactsInSlices(
+  store: MatchedStore,
+  pattern: FactPattern,
+  isWanted: (relation: StoredRelation, row: number) => boolean,
+): Generator<FactRow | null> {
+  const { predicate, args, truthVal, scope } = pattern;
+  for (const negated of truthValues) {
+    const relation = negated === truthVal ? null : store.relation(predicate, args.length, negated);
+    const selection = relation && compileAtom(args, store.dictionary, store.chosenScope(scope));
+    if (relation === null || selection === null) continue;
+    for (const row of oldestFirst(relation, selection)) {
+      if (row < 0) yield null;
+      else if (isWanted(relation, row) && areEqual(relation.columns, row, selection.equal))
+        yield { relation, row };
+    }
+  }
+}
+
+/** The rows with the key, oldest first, and -1 whenever many were looked at. */
+function* oldestFirst(rows: IndexedRows, { positions, key }: Selection): Generator<number> {
+  const { columns, count } = rows;
+  if (positions.length === 0) {
+    for (let row = 0; row < count; row++) {
+      if (row % rowsBetweenPauses === rowsBetweenPauses - 1) yield -1;
+      yield row;
+    }
+    return;
+  }
+  const index = indexTakingIn(rows, positions);
+  const indexed = index?.rows ?? 0;
+  const found: number[] = [];
+  for (let from = count; from > indexed; yield -1) {
+    const end = Math.max(indexed, from - rowsBetweenPauses);
+    let next = lastWithKey(columns, positions, key, from, end);
+    for (; next > end; next = lastWithKey(columns, positions, key, next - 1, end)) found.push(next - 1);
+    from = end;
+  }
+  for (let next = index?.first(key) ?? 0; next !== 0; next = index?.next[next - 1] as number)
+    if (found.push(next - 1) % rowsBetweenPauses === 0) yield -1;
+  for (let at = found.length - 1; at >= 0; at--) yield found[at] as number;
+}
+
+/** Rows looked at between two pauses. */
+const rowsBetweenPauses = 1024;
+
 /**
  * `matchFacts` for the rows visible at this generation and time, if an index finds them with few others and
  * there are at most `most`; else null.

@@ -19,6 +19,7 @@ import {
   type FactPattern,
   type FactRow,
   matchFacts,
+  matchFactsInSlices,
   matchRemembered,
   rowsOfAtom,
   type ScopeChoice,
@@ -642,6 +643,13 @@ export class FactStore {
     const isWanted = (relation: StoredRelation, row: number): boolean =>
       notYetValid ? relation.isHeld(row, generation, time) : relation.isVisible(row, generation, time);
     return matchFacts(this, pattern, isWanted, generation);
+  }
+
+  /** The same with `notYetValid`, and null now and then; see `matchFactsInSlices`. */
+  matchInSlices(pattern: FactPattern, generation: number, time: number): Generator<FactRow | null> {
+    if (!pattern.args.some((term) => term.startsWith('?')))
+      return this.match(pattern, generation, time, true);
+    return matchFactsInSlices(this, pattern, (relation, row) => relation.isHeld(row, generation, time));
   }
 
   /** The matching facts that were stored in this generation but become valid only after this time. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { present } from '../base/assert.ts';
-import { FactStore } from './fact-store.ts';
+import { type FactRow, FactStore } from './fact-store.ts';
 import { Prng } from '../testing/prng.ts';
 import { FactUses, UseColumns } from './fact-uses.ts';
 import { used, type Uses } from './salience.ts';
@@ -33,6 +33,39 @@ test('starts again for a fact retracted and asserted again', () => {
   uses.drop([stored.relation.number[stored.row] as number]);
   const again = store.store(fact, 3, 5000);
   expect(uses.of(again, 5000)).toEqual({ count: 1, first: 5000, latest: [5000] });
+});
+
+test('forgets the uses of the facts of a large write in steps, after whoever read their moment', () => {
+  const store = new FactStore(0);
+  const uses = new FactUses(store);
+  const facts = Array.from({ length: 10_000 }, (_, at) =>
+    store.store({ ...fact, args: [`a${at}`] }, 1, 1000),
+  );
+  for (const each of facts) uses.note(each, 1000, 2000);
+  const numbers = facts.map(({ relation, row }) => relation.number[row] as number);
+  uses.pin();
+  uses.drop(numbers.slice(1));
+  expect(uses.count).toBe(facts.length);
+  expect(uses.isDropping).toBe(false);
+  expect(uses.pinnedOf(numbers[1] as number)).toEqual({ count: 2, first: 1000, latest: [1000, 2000] });
+  uses.unpin();
+  const left = [uses.count];
+  for (; uses.isDropping; left.push(uses.count)) uses.dropMore();
+  expect(left.length).toBeGreaterThan(3);
+  expect(left.at(-1)).toBe(1);
+});
+
+test('does not restore the uses of facts that had left', () => {
+  const store = new FactStore(0);
+  const stored = (name: string): FactRow => store.store({ ...fact, args: [name] }, 1, 1000);
+  const [alive, gone, past] = [stored('a'), stored('b'), stored('c')];
+  const uses = new FactUses(store);
+  const numberOf = ({ relation, row }: FactRow): number => relation.number[row] as number;
+  store.retract(gone, 2);
+  store.leavePresent([numberOf(past)]);
+  for (const each of [alive, gone, past])
+    uses.restore(numberOf(each), { count: 2, first: 1000, latest: [1000, 2000] });
+  expect([...uses.numbers()]).toEqual([numberOf(alive)]);
 });
 
 test('uses that are noted later count for whoever reads them, as if they had been noted at once', () => {

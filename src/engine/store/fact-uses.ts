@@ -40,6 +40,10 @@ export class FactUses {
   #laterNumbers = new Int32Array(0);
   #laterTimes = new Float64Array(0);
   #laterTimesOf: AssertionTimes | null = null;
+  /** Facts that left in large writes and still have uses, which nobody can ask for but readers of an earlier moment. */
+  #leaving: Numbers[] = [];
+  /** How many of the first list of them have none any more. */
+  #left = 0;
 
   constructor(facts: FactStore) {
     this.#facts = facts;
@@ -60,6 +64,8 @@ export class FactUses {
   clear(): void {
     this.version++;
     this.#uses = new UseColumns();
+    this.#leaving = [];
+    this.#left = 0;
     this.#bounds = null;
   }
 
@@ -219,18 +225,40 @@ export class FactUses {
     this.#bounds = null;
   }
 
-  /** Forgets the uses of the retracted facts with these numbers; of a million at once. */
+  /**
+   * Forgets the uses of facts that left, with these numbers, which no other fact gets. Those of many leave with `dropMore`; the list
+   * must not change any more.
+   */
   drop(numbers: Numbers): void {
     if (numbers.length === 0) return;
     this.#noteLater();
     this.version++;
     if (this.#uses.count === 0) return;
-    const isKept = this.#changed !== null || this.#before !== null;
-    numbers.forEach((number) => {
-      this.#untold?.delete(number);
-      if (isKept && this.#uses.has(number)) this.#keep(number);
-      this.#uses.delete(number);
-    });
+    if (numbers.length > maxDropped) this.#leaving.push(numbers);
+    else numbers.forEach((number) => this.#drop(number));
+  }
+
+  /** True if `dropMore` has work now. It waits for a pinned moment, which would copy the uses. */
+  get isDropping(): boolean {
+    return this.#leaving.length > 0 && this.#before === null;
+  }
+
+  /** Forgets some of the uses that `drop` left. */
+  dropMore(): void {
+    const numbers = this.#leaving[0];
+    if (numbers === undefined || !this.isDropping) return;
+    this.#noteLater();
+    const end = Math.min(numbers.length, this.#left + maxDropped);
+    while (this.#left < end) this.#drop(present(numbers.at(this.#left++), 'it is one of the list'));
+    if (end < numbers.length) return;
+    this.#leaving.shift();
+    this.#left = 0;
+  }
+
+  #drop(number: number): void {
+    this.#untold?.delete(number);
+    if ((this.#changed !== null || this.#before !== null) && this.#uses.has(number)) this.#keep(number);
+    this.#uses.delete(number);
   }
 
   /** True if uses of the fact with this number beyond its assertion were recorded. */
@@ -271,9 +299,14 @@ export class FactUses {
     return this.#uses.wasPinned(number) ? this.#uses.get(number) : null;
   }
 
-  /** Restores the uses of the fact with this number; call it before the first use of `bounds`. */
+  /**
+   * Restores the uses of the fact with this number, unless it had left when they were saved; call it before the first use of
+   * `bounds`.
+   */
   restore(number: number, uses: Uses): void {
     this.#noteLater();
+    const { relation, row } = this.#facts.versionOf(number);
+    if (row < 0 || !relation.isAlive(row) || this.#facts.past.has(number)) return;
     this.#uses.set(number, uses);
   }
 
@@ -301,6 +334,8 @@ export interface AssertionTimes {
 
 /** Look-ups whose uses are noted together. */
 const maxLater = 64;
+/** Uses that are forgotten together. */
+const maxDropped = 4096;
 
 function numberOf(fact: FactRow): number {
   return fact.relation.number[fact.row] as number;

@@ -67,7 +67,7 @@ export class FactWorld {
   context(time = this.time): ReadContext {
     return {
       database: this.database,
-      tenant: { facts: this.facts, uses: this.uses, aliases: new AliasStore() },
+      tenant: { facts: this.facts, uses: this.uses, aliases: new AliasStore(), packages: new Map() },
       reasoner: this.#reasoner,
       reader: this.#reasoner.reader(this.database.lastGeneration, time),
       pacer: this.#reasoner.pacer(limits),

@@ -6,7 +6,8 @@ import { present } from '../base/assert.ts';
 import type { Prng } from './prng.ts';
 import type { FactIdentity, FactPattern, FactToStore } from '../store/fact-store.ts';
 import { parseRule } from '../language/parse.ts';
-import { type Operation, type ShapeOperation, versionOf } from '../state/operation.ts';
+import { type Commit, type Operation, type ShapeOperation, versionOf } from '../state/operation.ts';
+import { packagedFact } from '../store/package-record.ts';
 import type { WrittenOrigin } from '../base/origin.ts';
 import type { Declaration } from '../contract/declarations.ts';
 import { noQuota } from '../contract/quotas.ts';
@@ -101,7 +102,7 @@ export class RandomRecords {
   #shapeOperation(database: DatabaseState, tenant: string): ShapeOperation {
     const prng = this.#prng;
     const { declarations, constraints } = database;
-    const kind = prng.below(7);
+    const kind = prng.below(9);
     const declared = declarations.all();
     if (kind < 2 || (kind === 2 && declared.length === 0))
       return { kind: 'declare', declaration: this.#declaration() };
@@ -109,6 +110,7 @@ export class RandomRecords {
       const { name, arity } = prng.pick(declared);
       return { kind: 'withdraw', name, arity };
     }
+    if (kind > 6) return this.#testOperation();
     const entity = prng.pick(['a', 'b', 'é']);
     const alias = prng.pick(['A', 'B', 'Ada', '😀']);
     if (kind < 5) return { kind: prng.pick(['addAlias', 'removeAlias'] as const), tenant, entity, alias };
@@ -125,6 +127,14 @@ export class RandomRecords {
     const { id } = prng.pick(stored);
     if (prng.chance(0.5)) return { kind: 'deleteConstraint', id };
     return { kind: 'updateConstraint', id, constraint: { mode: constraint.mode, name: constraint.name } };
+  }
+
+  #testOperation(): ShapeOperation {
+    const prng = this.#prng;
+    const name = prng.pick(['first', 'é "second"']);
+    if (prng.chance(0.3)) return { kind: 'deleteTest', name };
+    const text = `test ${JSON.stringify(name)} { expect ${prng.pick(['p(a)', 'n()'])}. }`;
+    return { kind: 'putTest', test: { name, text, scope: prng.pick(scopes) } };
   }
 
   #declaration(): Declaration {
@@ -262,6 +272,7 @@ export class RandomRecords {
       scope,
     }));
     const shape = this.#prng.chance(0.2) ? [this.#shapeOperation(database, tenant)] : [];
+    const packaged = this.#prng.chance(0.3) ? this.#packagePart(database, tenant) : {};
     return {
       kind: 'commit',
       tenant,
@@ -270,8 +281,24 @@ export class RandomRecords {
       rules: [],
       ...(shape.length === 0 ? {} : { shape }),
       ...(this.#prng.chance(0.2) ? { isExact: true as const } : {}),
+      ...packaged,
       operations: 2,
     };
+  }
+
+  /** A package that the commit applies or takes away. */
+  #packagePart(database: DatabaseState, tenant: string): Pick<Commit, 'package' | 'drops' | 'takes'> {
+    const prng = this.#prng;
+    const name = prng.pick(['one', 'two', 'é']);
+    const isRemoved = prng.chance(0.2) ? { isRemoved: true as const } : {};
+    const known = database.tenants.get(tenant)?.packages.get(name);
+    const held = known === undefined ? [] : [...known.facts.keys(), ...known.shared.keys()];
+    const drops = held.filter(() => prng.chance(0.2));
+    const takes = Array.from(
+      { length: prng.below(3) },
+      () => [packagedFact({ ...this.#identity(), truthVal: true }), prng.below(9)] as const,
+    );
+    return { package: { name, scope: prng.pick(scopes), ...isRemoved }, drops, takes };
   }
 
   #identity(): Pick<FactToStore, 'predicate' | 'args' | 'scope'> {

@@ -44,12 +44,18 @@ export function toldState(state: State, more: ToldMore): unknown {
     rules: database.rules.all(),
     declarations: database.declarations.all(),
     constraints: database.constraints.all(),
+    tests: database.tests.all(),
     gone: [...database.goneTenants],
     quota: database.quota,
     tenantQuotas: [...database.tenantQuotas],
     imports: database.imports.saved(),
-    tenants: [...database.tenants].map(([name, { facts, uses, aliases }]) => ({
+    tenants: [...database.tenants].map(([name, { facts, uses, aliases, packages }]) => ({
       name,
+      packages: Array.from(packages.values(), ({ facts: held, shared, ...head }) => ({
+        ...head,
+        held: [...held],
+        shared: [...shared],
+      })),
       aliases: aliases.all(),
       createdAt: facts.createdAt,
       forgottenThrough: facts.forgottenThrough,

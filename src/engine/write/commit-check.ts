@@ -8,6 +8,7 @@ import { constraintsAfter, declarationsAfter } from '../state/apply-shape.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import type { ConstraintStore } from '../store/constraint-store.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
+import type { TestStore } from '../store/test-store.ts';
 import { type FactStore, type FactToStore, openBounds, type ScopeChoice } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { ruleIdentity, renderIdentity } from '../language/print.ts';
@@ -16,6 +17,7 @@ import type { RuleKey } from './open-transactions.ts';
 import type { RuleOperation, ShapeOperation } from '../state/operation.ts';
 import type { AliasStore } from '../store/alias-store.ts';
 import { aliasesAfter, refuseName } from './entities.ts';
+import { checkTests } from './stored-tests.ts';
 import { checkValidity } from '../commit/prepare-facts.ts';
 import { checkRuleOperation } from '../commit/prepare-rules.ts';
 
@@ -29,6 +31,7 @@ export interface CommittedKnowledge {
   readonly ruleChangedAt: (rule: string | RuleKey) => number;
   readonly declarations: DeclarationStore;
   readonly constraints: ConstraintStore;
+  readonly tests: TestStore;
   /** Those of the tenant. */
   readonly aliases: AliasStore;
   /** The generation that last changed what the operation changes; 0: unchanged since the transaction began. */
@@ -61,6 +64,7 @@ export async function checkCommit(
   }
   refuseTwins(committed, writes.shape);
   refuseAliases(committed, writes.shape);
+  checkTests(committed.tests, writes.shape);
   const declarations = declarationsAfter(committed, writes.shape);
   const keys = new KeyCheck(declarations, facts, time, (each) => writes.find(each)?.isRetracted === true);
   let looked = 0;
@@ -180,6 +184,10 @@ function shapeName(operation: ShapeOperation): string {
     case 'updateConstraint':
     case 'deleteConstraint':
       return `the constraint ${operation.id}`;
+    case 'putTest':
+      return `the test ${JSON.stringify(operation.test.name)}`;
+    case 'deleteTest':
+      return `the test ${JSON.stringify(operation.name)}`;
     case 'addAlias':
     case 'removeAlias':
       return `the alias ${operation.alias}`;

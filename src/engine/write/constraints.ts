@@ -47,6 +47,12 @@ export function constraintToStore(
   return { ...parsed, name, description: description ?? reason, mode, scope };
 }
 
+/** A name for a constraint that has only this text. */
+export function nameOfConstraint(text: string): string {
+  const name = text.trim() === '' ? 'constraint' : text;
+  return name.length <= 256 ? name : name.slice(0, 255).replace(/[\ud800-\udbff]$/, '') + '…';
+}
+
 /** The fields of a constraint that the update changes. */
 export function constraintChanges({
   text,

@@ -17,13 +17,20 @@ import { argsInOrder } from '../language/argument-names.ts';
 import type { AliasInput } from '../contract/entities.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import { addAlias, checkPendingAlias } from './entities.ts';
-import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
+import type {
+  ImportDone,
+  ImportedDeclaration,
+  ImportedFact,
+  ImportedTest,
+  ImportUndone,
+} from '../contract/transfer.ts';
 import { encodeWrite, giveBack } from '../commit/encode-operation.ts';
 import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import { GrowthCount } from '../state/growth.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
+import { testsAfter } from '../state/apply-shape.ts';
 import {
   type Commit,
   type Operation,
@@ -54,6 +61,7 @@ import { DeclaredAtWrite } from './declared-at-write.ts';
 import { storedIn, SupposedFacts } from './supposed-facts.ts';
 import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
 import { additionOf, constraintToStore } from './constraints.ts';
+import { checkTests, importedTest, storeTests, testsToStore } from './stored-tests.ts';
 import { type ImportedRule, isTaught, type JudgedBy, SupposedRules } from './supposed-rules.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 
@@ -204,6 +212,11 @@ class WritingImport implements Import {
     const { outcome } = await write({ caller, operation, isOfTenant: true });
     if (outcome.kind === 'undone') this.#generation = outcome.generation;
     return refusal;
+  }
+
+  async test(input: ImportedTest): Promise<void> {
+    const { generation } = await storeTests(this.#writer, this.#caller, importedTest(input));
+    this.#generation = generation;
   }
 
   async name(input: AliasInput): Promise<void> {
@@ -648,6 +661,14 @@ class SupposedImport implements Import {
     if (isNew) this.#shapes.push({ kind: 'addAlias', tenant: this.#caller.tenant, ...input });
   }
 
+  async test(input: ImportedTest): Promise<void> {
+    await this.#slices.breathe();
+    const given = await testsToStore(importedTest(input), this.#shape.names, this.#slices);
+    const operations = given.map((test) => ({ kind: 'putTest', test }) as const);
+    checkTests(testsAfter(this.#writer.live.database(this.#caller), this.#shapes), operations);
+    this.#shapes.push(...operations);
+  }
+
   async declare(input: ImportedDeclaration): Promise<void> {
     const operation = declarationToStore(input);
     const declarations = (this.#declarations ??= this.#shape.copy());
@@ -738,6 +759,8 @@ export interface Import {
    * A dry run judges its lines together, with the rules and constraints among them.
    */
   judged(): Promise<ImportRefusal | null>;
+  /** Stores a test under its name. Throws an EngineError if it is no test; the import may continue. */
+  test(test: ImportedTest): Promise<void>;
   /** Gives an entity another name. Throws an EngineError if it cannot have it; the import may continue. */
   name(alias: AliasInput): Promise<void>;
   /** Like `teach`, for a declaration. */

@@ -379,7 +379,7 @@ function noteOf(rule: string | RuleKey): string {
   return typeof rule === 'string' ? `#${rule}` : JSON.stringify([rule.scope, rule.identity]);
 }
 
-/** What a transaction notes of a declaration, constraint or alias. */
+/** What a transaction notes of a declaration, constraint, test or alias. */
 function noteOfOperation(operation: ShapeOperation, tenant: string): string {
   switch (operation.kind) {
     case 'declare': {
@@ -394,6 +394,10 @@ function noteOfOperation(operation: ShapeOperation, tenant: string): string {
     case 'updateConstraint':
     case 'deleteConstraint':
       return `constraint ${operation.id}`;
+    case 'putTest':
+      return `test ${operation.test.name}`;
+    case 'deleteTest':
+      return `test ${operation.name}`;
     case 'addAlias':
     case 'removeAlias':
       return JSON.stringify(['alias', tenant, operation.alias]);
@@ -404,6 +408,7 @@ function noteOfChange({ kind, before, after }: ShapeChange, tenant: string | nul
   const changed = after ?? before;
   if (changed === null) return kind;
   if (kind === 'alias' && 'alias' in changed) return JSON.stringify(['alias', tenant, changed.alias]);
+  if (kind === 'test' && 'updatedAt' in changed) return `test ${changed.name}`;
   if ('arity' in changed) return `declaration ${changed.name}/${changed.arity}`;
   return `constraint ${'id' in changed ? changed.id : ''}`;
 }

@@ -23,13 +23,21 @@ import type { LiveState } from '../session/live-state.ts';
 import { defaultLimits } from '../session/read-limits.ts';
 import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { type Operation, outcomeAs, type RuleOperation } from '../state/operation.ts';
+import { outcomeAs, type RuleOperation } from '../state/operation.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { namesBefore } from './tell.ts';
+import { commitOfRules, refuseFailing, testsOfWrite } from './test-runs.ts';
+
+/** What changes of a rule; `runTests`: whether the stored tests judge it. */
+export type RuleUpdateInput = Omit<RuleUpdate, 'runTests'> & { readonly runTests?: boolean };
 
 /** Adds a rule, or changes the fields of an equal one; refused if it is unsafe or cannot be stratified. */
-export async function teach(writer: Writer, caller: Caller, input: RuleInput): Promise<RuleOutcome> {
-  return writeRule(writer, caller, { kind: 'teach', rule: ruleToStore(input) });
+export async function teach(
+  writer: Writer,
+  caller: Caller,
+  { runTests = false, ...input }: RuleInput & { readonly runTests?: boolean },
+): Promise<RuleOutcome> {
+  return writeRule(writer, caller, { kind: 'teach', rule: ruleToStore(input) }, runTests);
 }
 
 /** Replaces a rule; RuleNotFound if there is none, PreconditionFailed if it is not the version that the caller names. */
@@ -37,16 +45,19 @@ export async function updateRule(
   writer: Writer,
   caller: Caller,
   id: string,
-  input: RuleUpdate,
+  { runTests = false, ...input }: RuleUpdateInput,
 ): Promise<RuleOutcome> {
-  return writeRule(writer, caller, { kind: 'updateRule', id, rule: ruleToStore(input) });
+  return writeRule(writer, caller, { kind: 'updateRule', id, rule: ruleToStore(input) }, runTests);
 }
 
 async function writeRule(
-  { live, write }: Writer,
+  writer: Writer,
   caller: Caller,
   operation: Exclude<RuleOperation, { kind: 'forgetRule' }>,
+  runTests: boolean,
 ): Promise<RuleOutcome> {
+  const { live, write } = writer;
+  const tests = runTests ? await testsPassed(writer, caller, operation) : {};
   let hints: string[] = [];
   const check = (): void => {
     const database = live.database(caller);
@@ -55,16 +66,34 @@ async function writeRule(
     hints = hintsOfNewRule(live, caller, operation.rule.rule);
   };
   const { outcome } = await write({ caller, operation, check });
-  return { ...ruleOutcome(outcome), ...hintsPart(hints) };
+  return { ...ruleOutcome(outcome), ...tests, ...hintsPart(hints) };
+}
+
+/** Runs the stored tests over the outcome of the write. Throws TestsFailed if one fails. A repeated request runs none. */
+async function testsPassed(
+  writer: Writer,
+  caller: Caller,
+  operation: RuleOperation,
+): Promise<Pick<RuleOutcome, 'tests'>> {
+  if (writer.earlierOutcome(caller) !== null) return {};
+  const tests = await testsOfWrite(writer, caller, ({ database }) => {
+    if (operation.kind !== 'teach') requireMatch(caller, requireRule(database, operation.id));
+    checkRuleOperation(database, operation);
+    return Promise.resolve(commitOfRules(caller, [operation]));
+  });
+  return { tests: refuseFailing(tests) };
 }
 
 /** Deletes a rule, and reports how many conclusions went with it. */
 export async function forgetRule(
-  { live, write }: Writer,
+  writer: Writer,
   caller: Caller,
   id: string,
+  runTests = false,
 ): Promise<RuleRetracted> {
-  const operation: Operation = { kind: 'forgetRule', id };
+  const { live, write } = writer;
+  const operation: RuleOperation = { kind: 'forgetRule', id };
+  const tests = runTests ? await testsPassed(writer, caller, operation) : {};
   const watch = live.watch(caller, defaultLimits, ({ reasoner, database }) => {
     const concluded = relationOf(requireRule(database, id).rule.head);
     return everKnown(reasoner, reasoner.reached([concluded]));
@@ -74,7 +103,7 @@ export async function forgetRule(
     const report = await write({ caller, operation, check, before: watch.before });
     const { generation } = outcomeAs(report.outcome, 'rule');
     if (report.isRepeated)
-      return { status: 'retracted', dependentsCount: 0, consequencesComplete: false, generation };
+      return { status: 'retracted', dependentsCount: 0, consequencesComplete: false, ...tests, generation };
     const { context, known } = watch.seen();
     const after = live.after(context, generation, live.programOf(context.database));
     const { atoms } = await dependentsAmong(after, context, known, []);
@@ -88,7 +117,7 @@ export async function forgetRule(
     // Where not all is worked out, what is known of other views may be more.
     const isComplete = found.notWorkedOut.length === 0;
     const dependentsCount = isComplete ? found.lost : Math.max(found.lost, atoms.length);
-    return { status: 'retracted', dependentsCount, ...completenessPart(found), generation };
+    return { status: 'retracted', dependentsCount, ...completenessPart(found), ...tests, generation };
   } finally {
     watch.end();
   }

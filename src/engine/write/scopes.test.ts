@@ -560,3 +560,18 @@ test('names the arguments of conflicts, also in the answer to a repeated request
       { predicate: 'm', args: ['a'], named: { who: 'a' } },
     ]);
 });
+
+test('refuses to repeat under an Idempotency-Key a merge with too many conflicts to be kept', async () => {
+  const session = await openScopes();
+  for (const scope of ['s', 't'])
+    for (let at = 0; at < 40; at++)
+      await session.tell(`m("${'x'.repeat(60_000)}${at}")`, { scope, metadata: { from: scope } });
+  const { merge } = callsOf(session.as({ idempotency: { key: 'k', fingerprint: 'k' } }));
+  const { conflicts, generation } = await merge('s', 't', { strategy: 'SOURCE_WINS' });
+  expect(conflicts).toHaveLength(40);
+  expect(await refusal(merge('s', 't', { strategy: 'SOURCE_WINS' }))).toMatchObject({
+    code: 'Conflict',
+    members: { generation },
+  });
+  expect(await callsOf(session).merge('s', 't', { strategy: 'SOURCE_WINS' })).toMatchObject({ generation });
+});

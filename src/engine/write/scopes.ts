@@ -22,7 +22,14 @@ import type {
   ScopeDiff,
   ScopeList,
 } from '../contract/scopes.ts';
-import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
+import type {
+  FactIdentity,
+  FactRow,
+  FactStore,
+  FactToStore,
+  FactVersion,
+  ScopeChoice,
+} from '../store/fact-store.ts';
 import { noneKnown, relationsOf } from '../session/dependents.ts';
 import { defaultLimits } from '../session/read-limits.ts';
 import type { ArgumentNames } from '../language/argument-names.ts';
@@ -36,6 +43,7 @@ import {
   planMerge,
 } from '../state/merge-plan.ts';
 import {
+  type Commit,
   type ForkScope,
   type MergeScopes,
   type Operation,
@@ -46,6 +54,7 @@ import { checkFits } from '../commit/prepare-rules.ts';
 import type { ScopeChange } from '../state/report.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 import { conflictsOf, diffOf } from './scope-diff.ts';
+import { commitOfRules, refuseFailing, testsOfWrite, triedPart } from './test-runs.ts';
 import { factsOfScope, joinScopes, scopeFact } from '../state/scope-join.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { FactOverlay } from '../datalog/model/fact-overlay.ts';
@@ -177,7 +186,12 @@ export async function diffScopes(
  * ValidationException.
  */
 export async function mergeScopes(writer: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
-  if (input.dryRun) return tryMerge(writer, caller, input);
+  const run = input.runTests && writer.earlierOutcome(caller) === null;
+  const found = run
+    ? await testsOfWrite(writer, caller, (context) => mergeAsCommit(context, caller, input))
+    : null;
+  if (input.dryRun) return { ...(await tryMerge(writer, caller, input)), ...(found && triedPart(found)) };
+  const tests = found === null ? {} : { tests: refuseFailing(found) };
   const { live } = writer;
   const operation = (time: number): Promise<DecidedWrite> =>
     inExclusiveCommit(writer, caller, async (context) => {
@@ -207,10 +221,37 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     );
     const answered = { ...context, pacer: pacerOf(context, withoutCancellation(caller), unlimited) };
     const { base = null } = outcomeAs(report.outcome, 'merged');
-    return await mergedAnswer({ strategy: input.strategy, base }, plan, answered, found, generation);
+    const how = { strategy: input.strategy, base };
+    return { ...(await mergedAnswer(how, plan, answered, found, generation)), ...tests };
   } finally {
     watch.end();
   }
+}
+
+/** What the merge would write, as a commit: tests run over it. Refuses what the merge would refuse. */
+async function mergeAsCommit(context: ReadContext, caller: Caller, input: MergeInput): Promise<Commit> {
+  const { reader, tenant, pacer } = context;
+  const { facts } = tenant;
+  const asked = await askedMerge(context, caller, input, reader.time);
+  const plan = await checkedPlan(context, asked, reader.time);
+  const retract: FactIdentity[] = [];
+  for (const fact of plan.retracted)
+    if (retract.push(facts.identityOf(fact)) % rowsInSlice === 0) await pacer.breathe();
+  const assert: FactToStore[] = [];
+  for (const { fact, version } of plan.stored) {
+    const merged = { ...facts.identityOf(fact), scope: input.target, ...givenVersion(version) };
+    if (assert.push(merged) % rowsInSlice === 0) await pacer.breathe();
+  }
+  return { ...commitOfRules(caller, []), retract, assert, isExact: true };
+}
+
+/** The version with all of its validity and metadata, as facts to store have them. */
+function givenVersion({ from, until, metadata }: FactVersion): Omit<FactToStore, keyof FactIdentity> {
+  return {
+    validFrom: Number.isFinite(from) ? from : 'always',
+    validUntil: Number.isFinite(until) ? until : 'never',
+    metadata: metadata ?? {},
+  };
 }
 
 /** The conclusions that the merge gains and loses in the view of the target. */
@@ -258,13 +299,10 @@ async function tryMerge(writer: Writer, caller: Caller, input: MergeInput): Prom
           await breathe();
         }
         for (const { fact, version } of plan.stored) {
-          const { from, until, metadata } = version;
           overlay.store({
             ...facts.identityOf(fact),
             scope: operation.target,
-            validFrom: Number.isFinite(from) ? from : 'always',
-            validUntil: Number.isFinite(until) ? until : 'never',
-            metadata: metadata ?? {},
+            ...givenVersion(version),
           });
           await breathe();
         }
@@ -463,7 +501,10 @@ async function mergedAnswer(
 function repeatedAnswer({ strategy }: MergeInput, outcome: Outcome, names: ArgumentNames): Merged {
   const { kind: _kind, base = null, ancestor = null, conflicts, ...counts } = outcomeAs(outcome, 'merged');
   const unknown = { gained: 0, lost: 0, consequencesComplete: false as const };
-  const named = conflicts.map((each) => ({ ...each, ...names.part(each.predicate, each.args) }));
+  const named = present(conflicts, 'a longer outcome is not kept').map((each) => ({
+    ...each,
+    ...names.part(each.predicate, each.args),
+  }));
   return { strategy, base, ancestor, ...counts, ...unknown, conflicts: named };
 }
 

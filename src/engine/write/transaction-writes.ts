@@ -3,7 +3,8 @@ import type { ReadContext } from '../session/read-context.ts';
 import { noSuchFact } from '../read/describe.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import type { FactInput, RetractInput } from '../contract/facts.ts';
-import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
+import type { RuleInput } from '../contract/rules.ts';
+import type { RuleUpdateInput } from './rules.ts';
 import type { Pending } from '../contract/transactions.ts';
 import {
   type Bounds,
@@ -20,13 +21,15 @@ import { KnownNames } from '../read/known-names.ts';
 import { renderAtom, renderRule, renderIdentity } from '../language/print.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
 import type { RuleOperation, ShapeOperation } from '../state/operation.ts';
-import { constraintsAfter, declarationsAfter } from '../state/apply-shape.ts';
+import { constraintsAfter, declarationsAfter, testsAfter } from '../state/apply-shape.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { refuseMisfits } from '../commit/prepare-shape.ts';
 import { checkDeclared } from './declarations.ts';
 import { additionOf, constraintChanges, constraintToStore, refuseTwin } from './constraints.ts';
 import { requireConstraint } from '../read/violations.ts';
+import { checkTests, deletionsOf, testsToStore } from './stored-tests.ts';
+import type { DeletedTests, StoreTestsInput } from '../contract/stored-tests.ts';
 import type { ConstraintStore } from '../store/constraint-store.ts';
 import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
 import type { AliasInput } from '../contract/entities.ts';
@@ -116,19 +119,25 @@ export const pendingWrites = {
     },
 
   teach:
-    (input: RuleInput): Write =>
-    (writing) =>
-      writeRule(writing, { kind: 'teach', rule: ruleToStore(input) }),
+    ({ runTests = false, ...input }: RuleInput & { readonly runTests?: boolean }): Write =>
+    async (writing) => {
+      refuseTests(runTests);
+      return writeRule(writing, { kind: 'teach', rule: ruleToStore(input) });
+    },
 
   updateRule:
-    (id: string, input: RuleUpdate): Write =>
-    (writing) =>
-      writeRule(writing, { kind: 'updateRule', id, rule: ruleToStore(input) }),
+    (id: string, { runTests = false, ...input }: RuleUpdateInput): Write =>
+    async (writing) => {
+      refuseTests(runTests);
+      return writeRule(writing, { kind: 'updateRule', id, rule: ruleToStore(input) });
+    },
 
   forgetRule:
-    (id: string): Write =>
-    (writing) =>
-      writeRule(writing, { kind: 'forgetRule', id }),
+    (id: string, runTests = false): Write =>
+    async (writing) => {
+      refuseTests(runTests);
+      return writeRule(writing, { kind: 'forgetRule', id });
+    },
 
   shape:
     (operation: ShapeOperation): Write =>
@@ -142,6 +151,23 @@ export const pendingWrites = {
             : null;
       return { status: 'pending', ...(named === null ? {} : { predicate: `${named.name}/${named.arity}` }) };
     },
+
+  storeTests:
+    (input: StoreTestsInput): Write =>
+    async (writing) => {
+      const { names } = declarationsOf(writing);
+      const given = await testsToStore(input, names, writing.context.pacer);
+      return changeTests(
+        writing,
+        given.map((test) => ({ kind: 'putTest', test })),
+        input.dryRun,
+      );
+    },
+
+  deleteTests:
+    ({ names, dryRun }: DeletedTests): Write =>
+    (writing) =>
+      changeTests(writing, deletionsOf(names), dryRun),
 
   addAlias:
     (input: AliasInput): Write =>
@@ -201,6 +227,26 @@ export const pendingWrites = {
       return { status: 'pending', constraint: text };
     },
 };
+
+/** Changes tests; a dry run only checks it. */
+async function changeTests(
+  writing: Writing,
+  operations: readonly Extract<ShapeOperation, { kind: 'putTest' | 'deleteTest' }>[],
+  dryRun: boolean,
+): Promise<Pending> {
+  const { context, writes } = writing;
+  checkTests(testsAfter(context.database, writes.shape), operations);
+  const tests = operations.map((each) => (each.kind === 'putTest' ? each.test.name : each.name));
+  if (dryRun) return { status: 'pending', tests, dryRun };
+  await writing.put(operations);
+  return { status: 'pending', tests };
+}
+
+/** Tests judge a transaction as a whole, at its commit. */
+function refuseTests(runTests: boolean): void {
+  if (runTests)
+    throw invalid('runTests', 'tests judge a transaction as a whole: give runTests to its commit');
+}
 
 /** Constraints are tried alone: a transaction by a dry run of its commit. */
 function refuseDryRun({ dryRun }: { readonly dryRun: boolean }): void {

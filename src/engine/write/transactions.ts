@@ -14,8 +14,11 @@ import {
 import type { FactInput, RetractInput } from '../contract/facts.ts';
 import type { AliasInput } from '../contract/entities.ts';
 import { AliasStore } from '../store/alias-store.ts';
+import type { DeletedTests, StoreTestsInput } from '../contract/stored-tests.ts';
+import { type OutcomeOfTests, refuseFailing, testsOfWrite, triedPart } from './test-runs.ts';
 import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
-import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
+import type { RuleInput } from '../contract/rules.ts';
+import type { RuleUpdateInput } from './rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from '../contract/transactions.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import type { ReadLimits } from '../session/read-limits.ts';
@@ -142,9 +145,9 @@ export class Transactions {
         return { ...pending, ...hintsPart(await this.#hintsOfRetraction(caller, input)) };
       },
       forgetById: (id: string) => write(pendingWrites.forgetById(id)),
-      teach: (rule: RuleInput) => write(pendingWrites.teach(rule)),
-      updateRule: (id: string, rule: RuleUpdate) => write(pendingWrites.updateRule(id, rule)),
-      forgetRule: (id: string) => write(pendingWrites.forgetRule(id)),
+      teach: (rule: RuleInput & { readonly runTests?: boolean }) => write(pendingWrites.teach(rule)),
+      updateRule: (id: string, rule: RuleUpdateInput) => write(pendingWrites.updateRule(id, rule)),
+      forgetRule: (id: string, runTests?: boolean) => write(pendingWrites.forgetRule(id, runTests)),
       shape: (operation: ShapeOperation) => write(pendingWrites.shape(operation)),
       addAlias: (input: AliasInput) => write(pendingWrites.addAlias(input)),
       removeAlias: (input: AliasInput) => write(pendingWrites.removeAlias(input)),
@@ -152,6 +155,8 @@ export class Transactions {
       updateConstraint: (id: string, constraint: ConstraintUpdate) =>
         write(pendingWrites.updateConstraint(id, constraint)),
       deleteConstraint: (id: string) => write(pendingWrites.deleteConstraint(id)),
+      storeTests: (input: StoreTestsInput) => write(pendingWrites.storeTests(input)),
+      deleteTests: (input: DeletedTests) => write(pendingWrites.deleteTests(input)),
     };
   }
 
@@ -222,12 +227,22 @@ export class Transactions {
     });
   }
 
+  /** What the commit of the transaction that the caller names would write. */
+  pendingCommit(caller: Caller): Promise<Commit> {
+    this.#writer.live.refuseClosed();
+    const transaction = this.#open.require(caller, idOf(caller));
+    return this.#inTurn(transaction, () =>
+      operationOf(caller.tenant, transaction, this.#writer.slices(caller)),
+    );
+  }
+
   /** `timeoutMs`: the time limit of a dry run for working out what would follow. */
   async commit(
     caller: Caller,
     id: string,
     dryRun: boolean,
     timeoutMs = consequencesTimeoutMs,
+    runTests = false,
   ): Promise<Committed> {
     // After a restart the transaction is gone, but the outcome of its commit is remembered.
     const recorded = dryRun ? null : this.#writer.earlierOutcome(caller);
@@ -238,13 +253,16 @@ export class Transactions {
     }
     this.#writer.live.refuseClosed();
     const transaction = this.#open.require(caller, id);
-    if (dryRun) return this.#tryCommit(transaction, caller, timeoutMs);
+    if (dryRun) return this.#tryCommit(transaction, caller, timeoutMs, runTests);
     return this.#inTurn(transaction, async () => {
+      // A client that goes away while they run ends them, and the transaction stays open.
+      const run = runTests ? await this.#runTests(transaction, caller) : null;
       transaction.isCommitting = true;
       try {
+        const tests = run === null ? {} : { tests: refuseFailing(run) };
         const committed = await this.#commit(transaction, caller);
         this.#open.end(transaction, 'committed');
-        return { id, status: 'committed', operations: transaction.operations, ...committed };
+        return { id, status: 'committed', operations: transaction.operations, ...committed, ...tests };
       } catch (error) {
         // Nothing was stored: the commit can be retried when there is room.
         const isOpen =
@@ -289,18 +307,30 @@ export class Transactions {
 
   #committed(caller: Caller): CommittedState {
     const { live } = this.#writer;
-    const { name, rules, declarations, constraints } = live.database(caller);
+    const { name, rules, declarations, constraints, tests } = live.database(caller);
     const ruleChangedAt: CommittedState['ruleChangedAt'] = (rule) => this.#open.ruleChangedAt(name, rule);
     const shapeChangedAt: CommittedState['shapeChangedAt'] = (operation) =>
       this.#open.shapeChangedAt(name, caller.tenant, operation);
     const facts = live.storeOf(caller);
     const aliases = live.database(caller).tenants.get(caller.tenant)?.aliases ?? new AliasStore();
-    return { name, rules, declarations, constraints, aliases, facts, ruleChangedAt, shapeChangedAt };
+    return { name, rules, declarations, constraints, tests, aliases, facts, ruleChangedAt, shapeChangedAt };
+  }
+
+  /** How the stored tests go over what the commit would make of the knowledge. */
+  #runTests(transaction: OpenTransaction, caller: Caller): Promise<OutcomeOfTests> {
+    const slices = this.#writer.slices(caller);
+    return testsOfWrite(this.#writer, caller, () => operationOf(caller.tenant, transaction, slices));
   }
 
   /** The answer of a commit without changing anything; the transaction stays open. */
-  #tryCommit(transaction: OpenTransaction, caller: Caller, timeoutMs: number): Promise<Committed> {
+  #tryCommit(
+    transaction: OpenTransaction,
+    caller: Caller,
+    timeoutMs: number,
+    runTests: boolean,
+  ): Promise<Committed> {
     return this.#inTurn(transaction, async () => {
+      const tests = runTests ? triedPart(await this.#runTests(transaction, caller)) : {};
       const { context: before, view } = await this.#viewed(transaction, caller, unlimited);
       try {
         const { id, writes, operations } = transaction;
@@ -317,7 +347,7 @@ export class Transactions {
         before.pacer.look();
         const { gained, lost } = found;
         const answer = { id, status: 'committed' as const, operations, generation: reader.generation };
-        return { ...answer, dryRun: true, gained, lost, ...completenessPart(found) };
+        return { ...answer, dryRun: true, gained, lost, ...completenessPart(found), ...tests };
       } finally {
         view.readers--;
         before.reasoner.readers--;
@@ -535,9 +565,9 @@ export interface TransactionWrites {
   tellAll(facts: readonly FactInput[]): Promise<Pending>;
   forget(input: RetractInput): Promise<Pending>;
   forgetById(id: string): Promise<Pending>;
-  teach(rule: RuleInput): Promise<Pending>;
-  updateRule(id: string, rule: RuleUpdate): Promise<Pending>;
-  forgetRule(id: string): Promise<Pending>;
+  teach(rule: RuleInput & { readonly runTests?: boolean }): Promise<Pending>;
+  updateRule(id: string, rule: RuleUpdateInput): Promise<Pending>;
+  forgetRule(id: string, runTests?: boolean): Promise<Pending>;
   /** An operation on declarations. */
   shape(operation: ShapeOperation): Promise<Pending>;
   addAlias(input: AliasInput): Promise<Pending>;
@@ -545,4 +575,6 @@ export interface TransactionWrites {
   addConstraint(constraint: ConstraintInput): Promise<Pending>;
   updateConstraint(id: string, constraint: ConstraintUpdate): Promise<Pending>;
   deleteConstraint(id: string): Promise<Pending>;
+  storeTests(input: StoreTestsInput): Promise<Pending>;
+  deleteTests(input: DeletedTests): Promise<Pending>;
 }

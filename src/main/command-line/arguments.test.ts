@@ -10,7 +10,7 @@ it('parses a command with its words and options, in any order', () => {
     name: 'ask',
     words: ['p(?x)'],
     url: null,
-    database: 'default',
+    database: null,
     tenant: 't',
     scope: 's',
     json: false,
@@ -19,6 +19,7 @@ it('parses a command with its words and options, in any order', () => {
     format: null,
     predicate: null,
     dryRun: false,
+    exitCode: false,
     entity: null,
     actor: null,
     as: null,
@@ -32,6 +33,10 @@ it('parses a command with its words and options, in any order', () => {
     output: null,
     from: null,
     to: null,
+    watch: false,
+    coverage: false,
+    junit: null,
+    check: false,
   });
 });
 

@@ -22,10 +22,20 @@ export const commandNames = [
   'status',
   'sample',
   'store',
+  'test',
+  'check',
+  'format',
+  'diff',
+  'apply',
+  'pull',
 ] as const;
 export type CommandName = (typeof commandNames)[number];
+/** A command on the files of a package, which needs no service. */
+export type PackageCommand = 'test' | 'check' | 'format';
+/** A command on the files of a package and a service. */
+export type PackageServiceCommand = 'diff' | 'apply' | 'pull';
 /** A command that talks to a running service; `store` does for some of its words. */
-export type ServiceCommand = Exclude<CommandName, 'serve'>;
+export type ServiceCommand = Exclude<CommandName, 'serve' | PackageCommand | PackageServiceCommand>;
 
 export interface ParsedCommand {
   readonly name: CommandName | (typeof optionCommands)[number];
@@ -33,8 +43,9 @@ export interface ParsedCommand {
   readonly words: readonly string[];
   /** Address of the service; null: the endpoint file names it. */
   readonly url: string | null;
-  readonly database: string;
-  readonly tenant: string;
+  /** null: `default`, or that of a package. */
+  readonly database: string | null;
+  readonly tenant: string | null;
   readonly scope: string | null;
   readonly json: boolean;
   readonly proof: boolean;
@@ -43,6 +54,8 @@ export interface ParsedCommand {
   readonly format: string | null;
   readonly predicate: string | null;
   readonly dryRun: boolean;
+  /** For diff: exit code 1 if something differs. */
+  readonly exitCode: boolean;
   /** For history: filters of the log; null: any. */
   readonly entity: string | null;
   readonly actor: string | null;
@@ -65,6 +78,12 @@ export interface ParsedCommand {
   /** For store restore: the generation, and the name of the new database; null: not named. */
   readonly at: string | null;
   readonly as: string | null;
+  /** For test: runs again after each change, says what no test exercised, writes this file. */
+  readonly watch: boolean;
+  readonly coverage: boolean;
+  readonly junit: string | null;
+  /** For format: changes nothing. */
+  readonly check: boolean;
 }
 
 /** Wrong use of the command line; the message says what is wrong. */
@@ -88,8 +107,8 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     name,
     words: wordsOf(name, values.restore, positionals),
     url: values.url ?? null,
-    database: values.database,
-    tenant: values.tenant,
+    database: values.database ?? null,
+    tenant: values.tenant ?? null,
     scope: values.scope ?? null,
     json: values.json,
     proof: values.proof,
@@ -97,6 +116,7 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     format: values.format ?? null,
     predicate: values.predicate ?? null,
     dryRun: values['dry-run'] ?? false,
+    exitCode: values['exit-code'] ?? false,
     entity: values.entity ?? null,
     actor: values.actor ?? null,
     limit: values.limit ?? null,
@@ -110,6 +130,10 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     to: values.to ?? null,
     at: values.at ?? null,
     as: values.as ?? null,
+    watch: values.watch ?? false,
+    coverage: values.coverage ?? false,
+    junit: values.junit ?? null,
+    check: values.check ?? false,
   };
 }
 
@@ -136,8 +160,8 @@ function parse(argv: readonly string[]) {
       allowPositionals: true,
       options: {
         url: { type: 'string' },
-        database: { type: 'string', default: 'default' },
-        tenant: { type: 'string', default: 'default' },
+        database: { type: 'string' },
+        tenant: { type: 'string' },
         scope: { type: 'string' },
         json: { type: 'boolean', default: false },
         proof: { type: 'boolean', default: false },
@@ -145,6 +169,7 @@ function parse(argv: readonly string[]) {
         format: { type: 'string' },
         predicate: { type: 'string' },
         'dry-run': { type: 'boolean' },
+        'exit-code': { type: 'boolean' },
         entity: { type: 'string' },
         actor: { type: 'string' },
         limit: { type: 'string' },
@@ -158,6 +183,10 @@ function parse(argv: readonly string[]) {
         at: { type: 'string' },
         as: { type: 'string' },
         to: { type: 'string' },
+        watch: { type: 'boolean' },
+        coverage: { type: 'boolean' },
+        junit: { type: 'string' },
+        check: { type: 'boolean' },
         'reset-admin': { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
         repair: { type: 'boolean', default: false },
@@ -200,6 +229,7 @@ const optionsOf: Readonly<
     | 'format'
     | 'predicate'
     | 'dry-run'
+    | 'exit-code'
     | 'entity'
     | 'actor'
     | 'limit'
@@ -212,13 +242,18 @@ const optionsOf: Readonly<
     | 'from'
     | 'to'
     | 'at'
-    | 'as',
+    | 'as'
+    | 'watch'
+    | 'coverage'
+    | 'junit'
+    | 'check',
     readonly string[]
   >
 > = {
   format: ['import', 'export'],
   predicate: ['import', 'export', 'history'],
-  'dry-run': ['import', 'history', 'constraints', 'entity'],
+  'dry-run': ['import', 'history', 'constraints', 'entity', 'apply', 'pull'],
+  'exit-code': ['diff'],
   entity: ['history'],
   actor: ['history'],
   limit: ['history', 'constraints', 'entity'],
@@ -232,11 +267,20 @@ const optionsOf: Readonly<
   to: ['store'],
   at: ['store'],
   as: ['store'],
+  watch: ['test'],
+  coverage: ['test'],
+  junit: ['test'],
+  check: ['format'],
 };
 
 /** Whether the name is one of a command. */
 export function isCommandName(name: string): name is CommandName {
   return commandNames.some((command) => command === name);
+}
+
+/** Whether the name is one of a command on the files of a package. */
+export function isPackageCommand(name: string): name is PackageCommand {
+  return name === 'test' || name === 'check' || name === 'format';
 }
 
 interface OptionHelp {
@@ -281,10 +325,11 @@ const options = {
   dryRun: {
     usage: '--dry-run',
     about: [
-      'import, history revert, constraints add, entity merge: shows what it',
-      'would do, without doing it',
+      'import, history revert, constraints add, entity merge, apply, pull:',
+      'shows what it would do, without doing it',
     ],
   },
+  exitCode: { usage: '--exit-code', about: ['diff: exit code 1 if something differs'] },
   entity: { usage: '--entity NAME', about: ['history log: only facts about it'] },
   actor: { usage: '--actor NAME', about: ['history log: id or name of a key, or local'] },
   limit: {
@@ -316,6 +361,10 @@ const options = {
   to: { usage: '--to FOLDER|NODE', about: ['store export: an empty folder; store move: the node'] },
   at: { usage: '--at GENERATION', about: ['store restore: what the database was then'] },
   as: { usage: '--as NAME', about: ['store restore: the new database'] },
+  watch: { usage: '--watch', about: ['test: runs again after each change of a file, until Ctrl+C'] },
+  coverage: { usage: '--coverage', about: ['test: lists rules and literals that no test exercised'] },
+  junit: { usage: '--junit FILE', about: ['test: writes the outcome as JUnit XML too'] },
+  check: { usage: '--check', about: ['format: changes nothing; exit code 1 if it would'] },
 } as const satisfies Record<string, OptionHelp>;
 
 /** Options of every command that talks to a running service. */
@@ -325,6 +374,9 @@ const common: readonly OptionHelp[] = [
   { usage: '--tenant NAME', about: ['default: default'] },
   { usage: '--json', about: ["prints the service's answer as JSON"] },
 ];
+
+/** Options of every command on the files of a package. */
+const ofPackages: readonly OptionHelp[] = [{ usage: '--json', about: ['prints the outcome as JSON'] }];
 
 const commands: Readonly<Record<CommandName, CommandHelp>> = {
   serve: {
@@ -447,6 +499,66 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     ],
     example: 'STORE_URL=postgres://… corollary store import --from ~/knowledge',
   },
+  test: {
+    takes: '[FOLDER]',
+    about: 'runs the tests of a package of knowledge',
+    options: ['watch', 'coverage', 'junit'],
+    more: [
+      'FOLDER has .kb files with facts, rules, constraints and declarations, .test.kb files with tests, and perhaps a',
+      'corollary.toml; default: the present one. It needs no service and stores nothing. A failure shows the proof of what',
+      'was not expected, or why what is missing is not true. Exit code 1 if a test fails or a file has an error, 2 if the',
+      'package cannot be read.',
+    ],
+    example: 'corollary test family --coverage',
+  },
+  check: {
+    takes: '[FOLDER]',
+    about: 'lists what is wrong in the files of a package, and what is probably a slip',
+    options: [],
+    more: [
+      'Each line has FILE:LINE:COLUMN. Exit code 1 if there is an error, 2 if the package cannot be read.',
+    ],
+    example: 'corollary check family',
+  },
+  format: {
+    takes: '[FOLDER]',
+    about: 'lays out the files of a package',
+    options: ['check'],
+    more: ['Comments stay, and so does what cannot be parsed. Exit code 2 if the package cannot be read.'],
+    example: 'corollary format family --check',
+  },
+  diff: {
+    takes: '[FOLDER]',
+    about: 'shows what applying a package would change in a service',
+    options: ['scope', 'exitCode'],
+    more: [
+      'Lines with + come, those with - go, those with ~ change, and what stays though no file states it is named with the',
+      'reason. Name, scope and service are those of corollary.toml; --scope, --url, --database and --tenant win. Exit code 1',
+      'if a file has an error or the service refuses, 2 if the package cannot be read or no service is reached.',
+    ],
+    example: 'corollary diff family --exit-code',
+  },
+  apply: {
+    takes: '[FOLDER]',
+    about: 'makes the knowledge of a service what a package states, in one transaction',
+    options: ['scope', 'dryRun'],
+    more: [
+      'It takes away only what an earlier apply of this name brought and nobody changed since. Tests are left out. Exit',
+      'codes as of diff.',
+    ],
+    example: 'corollary apply family --dry-run',
+  },
+  pull: {
+    takes: '[FOLDER]',
+    about: 'writes what a service holds of a package into its files',
+    options: ['scope', 'dryRun'],
+    more: [
+      'Statements that the service holds otherwise change where they stand, those that it does not hold go, and what no file',
+      'states comes to pulled.kb: what the package brought and, if it has a scope, all of that. Comments and the order stay.',
+      'Exit codes as of diff.',
+    ],
+    example: 'corollary pull family --dry-run',
+  },
   status: {
     takes: '',
     about: 'shows where the service runs and what it has stored',
@@ -465,8 +577,8 @@ function aligned(usage: string, about: readonly string[]): string[] {
 /** The text of `corollary ask --help`. */
 export function commandHelpText(name: CommandName): string {
   const { takes, about, options: own, more, example } = commands[name];
-  const isAlone = name === 'serve';
-  const listed = [...own.map((each) => options[each]), ...(isAlone ? [] : common)];
+  const shared = name === 'serve' ? [] : isPackageCommand(name) ? ofPackages : common;
+  const listed = [...own.map((each) => options[each]), ...shared];
   return [
     `corollary ${name}${takes === '' ? '' : ` ${takes}`}${listed.length === 0 ? '' : ' [options]'}: ${about}.`,
     ...more,
@@ -493,7 +605,8 @@ Usage: corollary [command] [options]
 
 ${commandLines.join('\n')}
 
-corollary COMMAND --help says more of one command. Options of the commands that talk to a running service:
+corollary COMMAND --help says more of one command. Options of the commands that talk to a running service, and of those on
+the files of a package:
 
 ${optionLines.join('\n')}
   API_KEY in the environment is shown to the service.
@@ -512,9 +625,9 @@ Options that do one thing to the storage folder and end; they read the environme
   --help, --version
 
 Exit codes: 0 done; ask: 1 when nothing holds; search and entity show: 1 when nothing matches; import: 1 when lines failed;
-constraints check: 1 when one is violated; 2 wrong use or configuration; 3 no service reached; 4 the service refused. serve, and
-what is done to the folder: 1 failed, 2 configuration, 4 port taken, 5 folder in use, 6 storage damaged; --verify: 1 when
-something does not verify.
+constraints check: 1 when one is violated; test, check and format --check: 1 when something fails; 2 wrong use or configuration;
+3 no service reached; 4 the service refused. serve, and what is done to the folder: 1 failed, 2 configuration, 4 port taken,
+5 folder in use, 6 storage damaged; --verify: 1 when something does not verify.
 
 Environment (an empty value counts as not set):
 

@@ -13,7 +13,8 @@ export async function forgetCommand(
   const [entity, ...more] = command.words;
   if (entity === undefined || more.length > 0)
     throw new UsageError('forget needs the NAME of one entity, in quotes if it has spaces');
-  const { database, tenant, confirm } = command;
+  const { database: given, tenant: of, confirm } = command;
+  const [database, tenant] = [given ?? 'default', of ?? 'default'];
   if (confirm !== null && confirm !== entity)
     throw new UsageError(`--confirm ${confirm} is not the name ${entity}: nothing was erased`);
   const dryRun = confirm === null;

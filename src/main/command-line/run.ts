@@ -54,8 +54,9 @@ export async function runCommand(
 ): Promise<number> {
   const { terminal, endpointFile, apiKey } = context;
   const { url, database, tenant } = command;
+  const place = { database: database ?? 'default', tenant: tenant ?? 'default' };
   try {
-    const client = await connect({ url, endpointFile, database, tenant, apiKey });
+    const client = await connect({ url, endpointFile, ...place, apiKey });
     return await runs[name](client, command, terminal);
   } catch (error) {
     if (error instanceof UsageError) terminal.complain(`${error.message}\nTry corollary --help.`);

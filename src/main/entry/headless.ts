@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The program without a window: `serve`, and the commands that talk to a running service.
+ * The program without a window: `serve`, the commands that talk to a running service, and those on files of knowledge.
  *
  * `serve` runs in the foreground and ends cleanly on SIGTERM and SIGINT. If it cannot start, it prints the reason in
  * plain lines, never a stack, with its own exit code. Imports nothing of Electron.
@@ -11,6 +11,8 @@ import {
   helpText,
   isCommandName,
   isFolderCommand,
+  type PackageCommand,
+  type PackageServiceCommand,
   parseArguments,
   type ParsedCommand,
   UsageError,
@@ -60,6 +62,14 @@ async function main(): Promise<number> {
       return process.exit(await serve());
     case 'store':
       return asksNode(command.words) ? talk(command) : moveStore(command);
+    case 'test':
+    case 'check':
+    case 'format':
+      return workOnPackage(command.name, command);
+    case 'diff':
+    case 'apply':
+    case 'pull':
+      return workWithService(command.name, command);
     default:
       return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
   }
@@ -83,6 +93,23 @@ function takeEnvironment(): Environment {
   const environment = { ...process.env };
   for (const name of ['ENCRYPTION_KEY', 'NEW_ENCRYPTION_KEY', 'STORE_URL']) delete process.env[name];
   return environment;
+}
+
+/** Ends with the first signal: `--watch` cleanly, a run at once. */
+async function workOnPackage(name: PackageCommand, command: ParsedCommand): Promise<number> {
+  const { runPackageCommand } = await import('../command-line/package-commands.ts');
+  const ending = new AbortController();
+  if (command.watch) void nextSignal().then(() => ending.abort());
+  return runPackageCommand(name, command, { terminal: { print, complain }, signal: ending.signal });
+}
+
+async function workWithService(name: PackageServiceCommand, command: ParsedCommand): Promise<number> {
+  const { runPackageServiceCommand } = await import('../command-line/package-service.ts');
+  return runPackageServiceCommand(name, command, {
+    terminal: { print, complain },
+    endpointFile: endpointFileOf(process.env),
+    apiKey: process.env['API_KEY'] || null,
+  });
 }
 
 async function workOnFolder(name: FolderCommand, [file = '']: readonly string[]): Promise<number> {

@@ -441,6 +441,9 @@ const judged = table.filter(([, { isJudged }]) => isJudged === true).map(([name]
 /** What is documented and cannot be provoked here, and why. */
 const notProvoked: Readonly<Record<string, readonly string[]>> = {
   'constraints.test.ts provokes it': judged.map((name) => `${name} ConstraintViolated`),
+  'test-runs.test.ts provokes it': table
+    .filter(([, { runsTests }]) => runsTests === true)
+    .map(([name]) => `${name} TestsFailed`),
   'it takes a check of ten seconds': judged
     .filter((name) => recipesOf(name).InferenceLimitExceeded === undefined)
     .map((name) => `${name} InferenceLimitExceeded`),
@@ -473,6 +476,7 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
   ],
   'it is answered before a second request with its key can come': ['beginTransaction Conflict'],
   'it takes a full memory': ['assertRule QuotaExceeded'],
+  'it takes more tests than a request has room for, as in stored-tests.test.ts': ['storeTests QuotaExceeded'],
   'it takes more rules than are planned within a millisecond': ['plan InferenceLimitExceeded'],
   'rebuilding the past takes longer than a test may': ['historyDiff InferenceLimitExceeded'],
   'it takes more facts than are read within ten seconds': [

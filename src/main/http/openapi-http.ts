@@ -244,6 +244,7 @@ function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   if (takesKey(spec)) codes.add('Conflict').add('IdempotencyMismatch');
   if (spec.transaction !== undefined) codes.add('TransactionNotFound').add('TransactionLost').add('Conflict');
   if (spec.isJudged === true) codes.add('ConstraintViolated').add('InferenceLimitExceeded');
+  if (spec.runsTests === true) codes.add('TestsFailed');
   return [...codes];
 }
 
@@ -319,8 +320,10 @@ function membersOf(codes: readonly ProblemCode[]): JsonSchema {
 const quotaMembers: Readonly<Record<string, JsonSchema>> = {
   quota: {
     type: 'string',
-    enum: [...quotaNames, 'memory'],
-    description: 'Of QuotaExceeded: the quota; memory: the limit of the process, MEMORY_LIMIT_BYTES',
+    enum: [...quotaNames, 'memory', 'tests', 'testCharacters'],
+    description:
+      'Of QuotaExceeded: the quota; memory: the limit of the process, MEMORY_LIMIT_BYTES; tests and testCharacters: what a ' +
+      'database keeps at most',
   },
   of: {
     type: 'string',
@@ -391,6 +394,7 @@ export function problemSchema(): JsonSchema {
       ...shapeMembers,
       ...quotaMembers,
       ...violationMembers,
+      ...testMembers,
       retryAfterSeconds: { type: 'integer', minimum: 1, description: 'As in Retry-After' },
     },
   };
@@ -407,6 +411,16 @@ const violationMembers = {
   violationCount: {
     type: 'integer',
     description: 'Of ConstraintViolated: how many violations there would be',
+  },
+};
+
+/** The members of problems about tests. */
+const testMembers = {
+  tests: {
+    type: 'object',
+    description:
+      'Of TestsFailed: how many of the stored tests passed and failed, and in `failures` the first 100 that failed, as in ' +
+      'POST /tests/run',
   },
 };
 
@@ -527,6 +541,34 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   ConstraintViolated: [
     'the write would violate the constraint "of age" (c5): adult(ann), age(ann, 12), 12 < 18. Nothing was stored: change the write, or set the constraint\'s mode to warn',
     { violations: [violationExample], violationCount: 1 },
+  ],
+  TestsFailed: [
+    'the test "a grandparent" would fail: 1 of the expected answers missing. Nothing was stored: change the write or the test',
+    {
+      tests: {
+        passed: 3,
+        failed: 1,
+        failures: [
+          {
+            name: 'a grandparent',
+            line: 1,
+            passed: false,
+            elapsedMs: 0.4,
+            failures: [
+              {
+                expectation: 'grandparent(zoe, ?z) = xia',
+                line: 3,
+                column: 3,
+                message: '1 of the expected answers missing',
+                expected: ['xia'],
+                found: [],
+                missing: ['xia'],
+              },
+            ],
+          },
+        ],
+      },
+    },
   ],
   InferenceLimitExceeded: [
     'the question needs more than 10000 ms: ask for less, or give it more time (timeoutMs)',

@@ -56,9 +56,12 @@ function descriptionOf({ description, role, dryRun, transaction, changesRules }:
   return parts.join('\n\n');
 }
 
-/** Whether a POST without a body is the same as one with an empty object. */
+/** Whether a POST or DELETE without a body is the same as one with an empty object. */
 function isBodyOptional(spec: OperationSpec): boolean {
-  return spec.method === 'POST' && present(spec.body, 'it takes a body').safeParse({}).success;
+  return (
+    (spec.method === 'POST' || spec.method === 'DELETE') &&
+    present(spec.body, 'it takes a body').safeParse({}).success
+  );
 }
 
 function describeBody(name: OperationName, spec: OperationSpec, components: Components): Described | null {

@@ -272,6 +272,7 @@ const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
     'ConstraintViolated',
     'InferenceLimitExceeded',
     'IdempotencyMismatch',
+    'TestsFailed',
   ],
   429: ['QuotaExceeded', 'RateLimited'],
   500: ['Internal'],

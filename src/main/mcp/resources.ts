@@ -231,6 +231,7 @@ class SpaceWatch {
         break;
       case 'conclusion.withdrawn':
       case 'alias.changed':
+      case 'test.changed':
       case 'constraint.changed':
       case 'constraint.violated':
       case 'constraint.satisfied':

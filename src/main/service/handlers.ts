@@ -12,6 +12,8 @@ import type { authenticationOperations } from '../../engine/contract/operations/
 import type { databaseOperations } from '../../engine/contract/operations/databases.ts';
 import type { entityOperations } from '../../engine/contract/operations/entities.ts';
 import type { historyOperations } from '../../engine/contract/operations/history.ts';
+import type { packageOperations } from '../../engine/contract/operations/packages.ts';
+import type { testOperations } from '../../engine/contract/operations/tests.ts';
 import type { replicationOperations } from '../../engine/contract/operations/replication.ts';
 import type { serviceOperations } from '../../engine/contract/operations/service.ts';
 import { type ReplicationStatus, replicationType } from '../../engine/contract/replication.ts';
@@ -29,6 +31,7 @@ import {
   type Engine,
   EngineError,
   JsonText,
+  namesToDelete,
   type TransactionWrites,
 } from '../../engine/index.ts';
 import { type CheckedInput, type Handlers, requireRuleChange } from '../base/dispatch.ts';
@@ -79,6 +82,22 @@ function shapeHandlers(
     withdrawPredicate: (caller, { params }) =>
       within(caller)?.shape({ kind: 'withdraw', ...params }) ?? service.engine.withdraw(caller, params),
     listViolations: (caller, { query }) => service.engine.violations(caller, query),
+  };
+}
+
+function testHandlers(
+  service: ServiceState,
+  within: (caller: Caller) => TransactionWrites | null,
+): Pick<Handlers, keyof typeof testOperations> {
+  return {
+    storeTests: (caller, { body }) =>
+      within(caller)?.storeTests(body) ?? service.engine.storeTests(caller, body),
+    listTests: (caller, { query }) => service.engine.listTests(caller, query),
+    runTests: (caller, { body }) => service.engine.testRun(caller, body),
+    deleteTests: (caller, { query, body }) => {
+      const deleted = { names: namesToDelete(query.name, body), dryRun: query.dryRun };
+      return within(caller)?.deleteTests(deleted) ?? service.engine.deleteTests(caller, deleted);
+    },
   };
 }
 
@@ -153,13 +172,15 @@ function handlersOf(service: ServiceState): Handlers {
     getRule: (caller, { params }) => service.engine.rule(caller, params.id),
     updateRule: (caller, { params, body }) =>
       within(caller)?.updateRule(params.id, body) ?? service.engine.updateRule(caller, params.id, body),
-    deleteRule: (caller, { params }) =>
-      within(caller)?.forgetRule(params.id) ?? service.engine.forgetRule(caller, params.id),
+    deleteRule: (caller, { params, query }) =>
+      within(caller)?.forgetRule(params.id, query.runTests) ??
+      service.engine.forgetRule(caller, params.id, query.runTests),
     ...constraintHandlers(service, within),
+    ...testHandlers(service, within),
     ...questionHandlers(service),
     beginTransaction: (caller) => service.engine.begin(caller),
     commitTransaction: (caller, { params, body }) =>
-      service.engine.commit(caller, params.id, body.dryRun, body.timeoutMs),
+      service.engine.commit(caller, params.id, body.dryRun, body.timeoutMs, body.runTests),
     rollbackTransaction: (caller, { params }) => service.engine.rollback(caller, params.id),
     listScopes: (caller) => service.engine.scopes(caller),
     forkScope: (caller, { body }) => service.engine.fork(caller, body),
@@ -191,6 +212,7 @@ function handlersOf(service: ServiceState): Handlers {
     exportKnowledge: (caller, { query }) => exportDownload(service.engine, caller, query),
     ...entityHandlers(service, within),
     ...historyHandlers(service),
+    ...packageHandlers(service),
     ...databaseHandlers(service),
     ...authenticationHandlers(service),
     ...agentHandlers(service),
@@ -238,6 +260,16 @@ function historyHandlers(service: ServiceState): Pick<Handlers, keyof typeof his
       if (body.rules) requireRuleChange(caller);
       return service.engine.revert(caller, body);
     },
+  };
+}
+
+function packageHandlers(service: ServiceState): Pick<Handlers, keyof typeof packageOperations> {
+  return {
+    listPackages: (caller) => service.engine.packages(caller, null),
+    getPackage: (caller, { params, query }) => service.engine.packageDetail(caller, { ...params, ...query }),
+    applyPackage: (caller, { params, body }) => service.engine.applyPackage(caller, { ...params, ...body }),
+    deletePackage: (caller, { params, query }) =>
+      service.engine.deletePackage(caller, { ...params, ...query }),
   };
 }
 

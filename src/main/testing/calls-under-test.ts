@@ -104,6 +104,10 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   }),
   deleteConstraint: async (at) => ({ method: 'DELETE', path: `/constraints/${await constraintId(at)}` }),
   listViolations: async (at) => ({ method: 'GET', path: `/violations?constraint=${await constraintId(at)}` }),
+  storeTests: (at) => ({ method: 'PUT', path: '/tests', body: { text: testText(at.word()) } }),
+  listTests: async (at) => ({ method: 'GET', path: `/tests?name=${await storedTest(at)}` }),
+  runTests: async (at) => post('/tests/run', { names: [await storedTest(at)] }),
+  deleteTests: async (at) => ({ method: 'DELETE', path: '/tests', body: { names: [await storedTest(at)] } }),
   ask: async (at) => {
     const { predicate, args } = await told(at);
     return post('/ask', { predicate, args: [args[0], '?y'], withProof: true });
@@ -175,6 +179,14 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
     ...post('/import', `${JSON.stringify(fact(at))}\n${JSON.stringify(fact(at))}\n`),
     headers: { 'content-type': 'application/x-ndjson' },
   }),
+  listPackages: () => ({ method: 'GET', path: '/packages' }),
+  getPackage: async (at) => ({ method: 'GET', path: `/packages/${await packageName(at)}` }),
+  applyPackage: (at) => ({
+    method: 'PUT',
+    path: `/packages/${at.word()}`,
+    body: { text: `${statement(at)}\n${rule(at).text}.` },
+  }),
+  deletePackage: async (at) => ({ method: 'DELETE', path: `/packages/${await packageName(at)}` }),
   undoImport: async (at) => {
     const { body } = await made(at, await callOf.importKnowledge(at));
     return post(`/import/${String(body['id'])}/undo`);
@@ -277,8 +289,25 @@ async function constraintId(at: Surroundings): Promise<string> {
   return String((await made(at, post('/constraints', constraint(at)))).body['id']);
 }
 
+function testText(name: string): string {
+  return `test ${JSON.stringify(name)} { given p(a). expect p(a). }`;
+}
+
+/** The name of a new test. */
+async function storedTest(at: Surroundings): Promise<string> {
+  const name = at.word();
+  await made(at, { method: 'PUT', path: '/tests', body: { text: testText(name) } });
+  return name;
+}
+
 async function ruleId(at: Surroundings): Promise<string> {
   return String((await made(at, post('/teach', rule(at)))).body['id']);
+}
+
+async function packageName(at: Surroundings): Promise<string> {
+  const name = at.word();
+  await made(at, { method: 'PUT', path: `/packages/${name}`, body: { text: statement(at) } });
+  return name;
 }
 
 async function declaredPath(at: Surroundings): Promise<string> {

@@ -5,12 +5,15 @@
  * on its own line before another statement: the rest may continue in the next piece, and is parsed again with it. A
  * statement longer than the maximum length of a line is given up.
  */
+import { maxRuleTextCharacters } from '../../engine/contract/rules.ts';
 import { importedDeclarationSchema } from '../../engine/contract/transfer.ts';
 import { validate } from '../../engine/contract/validation.ts';
 import {
   type ConstraintStatement,
   EngineError,
   isDeclarationLine,
+  nameOfConstraint,
+  parseKnowledgeText,
   parseDeclaration,
   type Pause,
   programSteps,
@@ -21,6 +24,7 @@ import {
 } from '../../engine/index.ts';
 import {
   type ImportItem,
+  type Line,
   type ImportItems,
   LineItems,
   maxLineBytes,
@@ -38,8 +42,31 @@ export async function* readDatalog(
   pause: Pause,
 ): ImportItems {
   const reader = new StatementReader(scope, pause);
+  const tests = new TestReader(scope);
+  /** Lines to read, the next one last. */
+  const waiting: Line[] = [];
+  const end = (): ImportItem[] => {
+    const { items, passed, rest } = tests.end();
+    for (let line = 0; line < passed; line++) reader.passed();
+    waiting.push(...rest.toReversed());
+    return items;
+  };
   for await (const lines of readLines(chunks)) {
-    for (const { number, text, problem } of lines) {
+    waiting.push(...lines.toReversed());
+    for (let line = waiting.pop(); line !== undefined; line = waiting.pop()) {
+      const { number, text, problem } = line;
+      if (text !== null && (tests.isOpen || isTestLine(text))) {
+        if (!tests.isOpen) yield await reader.end();
+        else if (isTestLine(text)) {
+          // Another test begins. The one before has ended, or lacks its brace.
+          waiting.push(line);
+          yield end();
+          continue;
+        }
+        tests.add(number, text);
+        if (tests.isClosed()) yield end();
+        continue;
+      }
       if (text !== null && isDeclarationLine(text)) {
         yield await reader.end();
         reader.passed();
@@ -52,8 +79,79 @@ export async function* readDatalog(
       if (items.length > 0) yield items;
     }
   }
+  yield end();
   yield await reader.end();
 }
+
+/** True if a test begins with the line: no statement does, and none goes on so. */
+function isTestLine(text: string): boolean {
+  return /^\s*test\s+"/.test(text);
+}
+
+/** Reads one test after the other, which may have many lines each. What cannot be parsed is a problem of its line. */
+class TestReader {
+  readonly #scope: string | null;
+  #lines: string[] = [];
+  #first = 0;
+  #length = 0;
+  /** The length from which on the lines are parsed. */
+  #enough = 0;
+
+  constructor(scope: string | null) {
+    this.#scope = scope;
+  }
+
+  /** True within a test. */
+  get isOpen(): boolean {
+    return this.#lines.length > 0;
+  }
+
+  add(number: number, line: string): void {
+    if (!this.isOpen) this.#first = number;
+    this.#lines.push(line);
+    this.#length += line.length + 1;
+  }
+
+  /** True if the lines so far have the whole test, or too much for one. A long one may turn out to be whole a while later. */
+  isClosed(): boolean {
+    if (this.#length > maxRuleTextCharacters) return true;
+    if (this.#length < this.#enough || this.#lines.at(-1)?.includes('}') !== true) return false;
+    const [test] = parseKnowledgeText(this.#lines.join('\n'), { tests: true, maxErrors: 1 }).items;
+    if (test?.kind === 'test' && test.isClosed) return true;
+    if (this.#length > shortTest) this.#enough = this.#length * 1.25;
+    return false;
+  }
+
+  /** The test, how many lines it takes wholly, and the lines after it. */
+  end(): { items: ImportItem[]; passed: number; rest: Line[] } {
+    const [text, first] = [this.#lines.join('\n'), this.#first];
+    const count = this.#lines.length;
+    this.#lines = [];
+    this.#length = 0;
+    this.#enough = 0;
+    if (count === 0) return { items: [], passed: 0, rest: [] };
+    const { items: read, errors } = parseKnowledgeText(text, { tests: true });
+    const [item] = read;
+    const test = item?.kind === 'test' && item.isClosed ? item : null;
+    const end = test?.span.end ?? text.length;
+    const own = errors.filter(({ span }) => span.start < end);
+    const problems = own.map(({ message, range }) => problemItem(first + range.startLine - 1, message));
+    const written = text.slice(0, end).trimStart();
+    const what = { kind: 'test', test: { test: written, scope: this.#scope } } as const;
+    if (written.length > maxRuleTextCharacters) problems.push(problemItem(first, 'the test is too long'));
+    const items = problems.length > 0 ? problems : [{ line: first, size: written.length, what }];
+    const lines = text.slice(0, end).split('\n').length;
+    const rest = text
+      .slice(end)
+      .split('\n')
+      .map((after, at): Line => ({ number: first + lines - 1 + at, text: after, problem: null }));
+    const isLineOver = rest[0]?.text?.trim() === '';
+    return { items, passed: isLineOver ? lines : lines - 1, rest: isLineOver ? rest.slice(1) : rest };
+  }
+}
+
+/** Up to so many characters, a test is parsed with each of its lines that may be the last. */
+const shortTest = 4096;
 
 class StatementReader {
   readonly #scope: string | null;
@@ -235,10 +333,4 @@ function itemOf(
     enabled: null,
   };
   return { line, size, what: { kind: 'rule', rule } };
-}
-
-/** A name for a constraint that has only this text. */
-function nameOfConstraint(text: string): string {
-  const name = text.trim() === '' ? 'constraint' : text;
-  return name.length <= 256 ? name : name.slice(0, 255).replace(/[\ud800-\udbff]$/, '') + '…';
 }

@@ -3,7 +3,9 @@ import { type AliasInput, aliasInputSchema } from '../../engine/contract/entitie
 import {
   type ImportDone,
   importedConstraintSchema,
+  importedTestSchema,
   type ImportedFact,
+  type ImportedTest,
   importedFactSchema,
   importedDeclarationSchema,
   importedRuleSchema,
@@ -253,6 +255,7 @@ class Tally {
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
   #constraints = 0;
   #declarations = 0;
+  #tests = 0;
   readonly #leftOut: string[] = [];
   readonly #errors: { line: number; message: string }[] = [];
 
@@ -355,6 +358,9 @@ class Tally {
       case 'constraint':
         await this.#constrain(line, what, run);
         return true;
+      case 'test':
+        await this.#test(line, what.test, run);
+        return true;
       case 'leftOut':
         this.#leaveOut(what.message);
         return true;
@@ -419,6 +425,14 @@ class Tally {
     });
   }
 
+  #test(line: number, test: ImportedTest, { requireRuleChange }: ImportRun): Promise<void> {
+    return this.#alone(line, async () => {
+      requireRuleChange();
+      await this.#import.test(test);
+      this.#tests++;
+    });
+  }
+
   #leaveOut(message: string): void {
     if (this.#leftOut.length < maxLeftOut) this.#leftOut.push(shortened(message));
   }
@@ -439,7 +453,7 @@ class Tally {
 
   progress(): ImportProgress {
     const { asserted, updated, unchanged, rules, failed } = this.#counts;
-    const shapes = this.#aliases + this.#declarations + this.#constraints;
+    const shapes = this.#aliases + this.#declarations + this.#constraints + this.#tests;
     const processed = asserted + updated + unchanged + rules + shapes + failed;
     return { processed, asserted, failed };
   }
@@ -456,6 +470,7 @@ class Tally {
       ...declared,
       ...aliases,
       ...constraints,
+      ...(this.#tests === 0 ? {} : { tests: this.#tests }),
       errors: this.#errors,
       ...(this.#leftOut.length === 0 ? {} : { leftOut: this.#leftOut }),
       ...stopped,
@@ -509,7 +524,7 @@ const linesBetweenBreaths = 128;
 
 /**
  * NDJSON: a line is a fact as `/assert/fact` takes it, a rule with its text in `rule`, a constraint with its text in
- * `constraint`, a declaration in `declare`, or an alias with its entity. Blank lines are skipped.
+ * `constraint`, a test with its text in `test`, a declaration in `declare`, or an alias with its entity. Blank lines are skipped.
  * `scope` is for lines without one.
  */
 async function* readNdjson(
@@ -656,6 +671,12 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
       constraint: { ...constraint.value, scope: constraint.value.scope ?? scope },
       isBare: false,
     } as const;
+    return { line, size, what };
+  }
+  if ('test' in value) {
+    const test = validate(importedTestSchema, value);
+    if (!test.ok) return problemItem(line, wording(test));
+    const what = { kind: 'test', test: { ...test.value, scope: test.value.scope ?? scope } } as const;
     return { line, size, what };
   }
   if ('alias' in value) {

@@ -1,7 +1,7 @@
 /**
- * Items read from a file: facts, rules and constraints, each with its first line, and problems of lines.
+ * Items read from a file: facts, rules, constraints and tests, each with its first line, and problems of lines.
  *
- * Facts are validated here as `/assert/fact` does, whatever the format; rules and constraints when they are added.
+ * Facts are validated here as `/assert/fact` does, whatever the format; rules, constraints and tests when they are added.
  */
 import {
   constantProblem,
@@ -13,7 +13,7 @@ import {
 import type { ConstraintInput } from '../../engine/contract/constraints.ts';
 import type { AliasInput } from '../../engine/contract/entities.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
-import type { ImportedDeclaration, ImportedFact } from '../../engine/contract/transfer.ts';
+import type { ImportedDeclaration, ImportedFact, ImportedTest } from '../../engine/contract/transfer.ts';
 import { type FactBlock, FactBlockBuilder } from '../../engine/index.ts';
 import { Buffer, isUtf8 } from 'node:buffer';
 
@@ -30,6 +30,7 @@ export interface ImportItem {
     | { readonly kind: 'rule'; readonly rule: RuleInput; readonly isDefault?: boolean }
     /** `isBare`: the text has neither name nor mode. */
     | { readonly kind: 'constraint'; readonly constraint: ConstraintInput; readonly isBare: boolean }
+    | { readonly kind: 'test'; readonly test: ImportedTest }
     | { readonly kind: 'alias'; readonly alias: AliasInput }
     /** `isBare`: the names of arguments alone were given, which change no declaration that has them. */
     | { readonly kind: 'declaration'; readonly declaration: ImportedDeclaration; readonly isBare?: boolean }

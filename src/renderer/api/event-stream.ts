@@ -62,6 +62,7 @@ const knownKinds: Readonly<Record<ChangeKind, true>> = {
   'conclusion.withdrawn': true,
   'rule.changed': true,
   'declaration.changed': true,
+  'test.changed': true,
   'alias.changed': true,
   'constraint.changed': true,
   'constraint.violated': true,

@@ -28,6 +28,7 @@ const concernedBy: Record<ChangeKind, readonly Topic[]> = {
   'fact.retracted': ['facts', 'predicates', 'answers', 'databases'],
   'fact.superseded': ['facts', 'predicates', 'answers', 'databases'],
   'declaration.changed': ['predicates'],
+  'test.changed': ['rules'],
   'alias.changed': ['facts', 'answers'],
   'conclusion.withdrawn': ['facts', 'predicates', 'answers'],
   'rule.changed': knowledgeTopics,

@@ -128,6 +128,8 @@ describe('while the past is shown', () => {
       'getRule',
       'listConstraints',
       'listViolations',
+      'listTests',
+      'runTests',
       'memoryStats',
       'search',
       'diffContext',

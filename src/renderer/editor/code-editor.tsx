@@ -9,7 +9,7 @@ import { useKnowledge } from './knowledge.ts';
 import { useEditorTargets } from './editor-targets.ts';
 import { setHoldsAllRules, setMode } from './language-services.ts';
 import { languageId, monaco } from './monaco.ts';
-import type { TextEdit, TextMode } from './read-text.ts';
+import type { TextEdit, TextMode } from '../../editing/read-text.ts';
 
 /** What an owner may do with the editor. */
 export interface CodeEditorHandle {

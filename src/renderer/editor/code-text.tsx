@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import styles from './code-text.module.css';
-import { lexLine } from './lexer.ts';
+import { lexLine } from '../../editing/lexer.ts';
 
 interface CodeTextProps {
   text: string;

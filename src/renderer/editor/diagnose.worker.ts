@@ -5,7 +5,7 @@ import {
   type DiagnoseAnswer,
   type DiagnoseRequest,
   diagnoseText,
-} from './diagnose-text.ts';
+} from '../../editing/diagnose-text.ts';
 
 let knowledge: CheckedAgainst = { predicates: [], rules: [] };
 

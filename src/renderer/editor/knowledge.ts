@@ -3,8 +3,8 @@ import { useEffect, useMemo } from 'react';
 import type { PredicateList } from '../../engine/contract/facts.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
 import { usePredicates, useRules } from '../api/queries.ts';
-import { ruleForEditor } from './format-text.ts';
-import { type ParsedText, parseEditorText } from './read-text.ts';
+import { layOutRule } from '../../engine/language/layout.ts';
+import { type ParsedText, parseEditorText } from '../../editing/read-text.ts';
 
 /** Predicates and rules. */
 export interface Knowledge {
@@ -53,7 +53,7 @@ function storedTextOf(parts: readonly Part[]): StoredText {
 export function storedRulesText({ rules }: Knowledge): StoredText {
   return storedTextOf(
     rules.map(({ id, head, body, enabled }) => ({
-      text: `${ruleForEditor({ head, body })}${enabled ? '' : ' % switched off'}`,
+      text: `${layOutRule({ head, body })}${enabled ? '' : ' % switched off'}`,
       owner: id,
     })),
   );

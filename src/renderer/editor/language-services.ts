@@ -7,13 +7,13 @@
  */
 import type * as Monaco from 'monaco-editor/editor';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
-import { isBuiltinName, predicateProblem } from '../../engine/contract/language.ts';
 import { renderRule } from '../../engine/language/print.ts';
 import type { Span } from '../../engine/language/source.ts';
 import { endsInPlainWord } from '../api/question-text.ts';
-import { completionsAt, hoverAt } from './completion.ts';
+import { conclusionsInWords } from '../ui/consequences.ts';
+import { completionsAt, hoverAt } from '../../editing/completion.ts';
 import { editorTargets } from './editor-targets.ts';
-import { textFoldsOf, formatText } from './format-text.ts';
+import { textFoldsOf, formatText } from '../../editing/format-text.ts';
 import {
   currentKnowledge,
   type Knowledge,
@@ -21,7 +21,8 @@ import {
   storedRulesText,
   type StoredText,
 } from './knowledge.ts';
-import { fixerOf } from './quick-fixes.ts';
+import { fixerOf } from '../../editing/quick-fixes.ts';
+import { checkedName } from '../../editing/renaming.ts';
 import {
   parseEditorText,
   type PredicateUse,
@@ -30,7 +31,7 @@ import {
   type SymbolUse,
   type TextMode,
   usesOf,
-} from './read-text.ts';
+} from '../../editing/read-text.ts';
 
 type Model = Monaco.editor.ITextModel;
 type Kit = typeof Monaco;
@@ -201,25 +202,6 @@ function registerNavigation(monaco: Kit, language: string): void {
   });
 }
 
-/** The new name as the text writes it, or why it is invalid. */
-function checkedName(
-  text: ParsedText,
-  symbol: SymbolUse,
-  name: string,
-): { name: string } | { reason: string } {
-  if (symbol.kind === 'predicate') {
-    const reason = isBuiltinName(name) ? `${name} is the name of a built-in` : predicateProblem(name);
-    return reason === null ? { name } : { reason };
-  }
-  const variable = name.startsWith('?') ? name : `?${name}`;
-  if (!/^\?[\p{L}\p{N}_]+$/u.test(variable)) return { reason: 'A variable is ? and letters, digits or _.' };
-  const isTaken = text.variables.some(
-    (use) => use.name === variable && use.statement === symbol.statement && variable !== symbol.name,
-  );
-  if (isTaken && variable !== '?_') return { reason: `${variable} is a variable of this statement already.` };
-  return { name: variable };
-}
-
 function isKnown({ name, arity }: PredicateUse): boolean {
   const { predicates } = currentKnowledge();
   return predicates.some((predicate) => predicate.name === name && predicate.arity === arity);
@@ -313,7 +295,7 @@ function registerLayout(monaco: Kit, language: string): void {
   });
   monaco.languages.registerFoldingRangeProvider(language, {
     provideFoldingRanges: (model) =>
-      textFoldsOf(model.getValue(), modeOf(model)).map(({ first, last, kind }) => ({
+      textFoldsOf(model.getValue(), read(model).statements).map(({ first, last, kind }) => ({
         start: first,
         end: last,
         ...(kind === 'comment' ? { kind: monaco.languages.FoldingRangeKind.Comment } : {}),
@@ -366,7 +348,8 @@ function registerHover(monaco: Kit, language: string): void {
       if (name === undefined) return null;
       const samples =
         symbol === null ? [] : ((await editorTargets()?.sampleFacts(symbol.name, symbol.arity)) ?? []);
-      const lines = hoverAt({ name, arity: symbol?.arity ?? null, samples }, knowledge);
+      const subject = { name, arity: symbol?.arity ?? null, samples };
+      const lines = hoverAt(subject, knowledge, conclusionsInWords);
       if (lines.length === 0) return null;
       return {
         contents: lines.map((value) => ({ value })),

@@ -36,7 +36,7 @@ import 'monaco-editor/features/wordHighlighter/register';
 import 'monaco-editor/features/wordOperations/register';
 import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
 import { registerServices } from './language-services.ts';
-import { lexLine } from './lexer.ts';
+import { lexLine } from '../../editing/lexer.ts';
 
 export { monaco };
 

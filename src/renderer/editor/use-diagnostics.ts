@@ -2,9 +2,9 @@
 import { useEffect, useState } from 'react';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import DiagnoseWorker from './diagnose.worker.ts?worker';
-import type { CheckedAgainst, DiagnoseAnswer, DiagnoseRequest } from './diagnose-text.ts';
+import type { CheckedAgainst, DiagnoseAnswer, DiagnoseRequest } from '../../editing/diagnose-text.ts';
 import { type Knowledge, useKnowledge } from './knowledge.ts';
-import type { TextMode } from './read-text.ts';
+import type { TextMode } from '../../editing/read-text.ts';
 
 /** Delay after the last keystroke, in milliseconds. */
 const pauseMs = 30;

@@ -1,6 +1,6 @@
 /** Creation of elements. Text is always set as text: nothing here parses markup. */
 import { cutText } from '../../proof/proof-text.ts';
-import { lexLine } from '../editor/lexer.ts';
+import { lexLine } from '../../editing/lexer.ts';
 
 interface Attributes {
   readonly [name: string]: string | number | boolean | undefined;

@@ -1,6 +1,7 @@
 /** Rules: teach, check, list, change and retract. */
 import {
-  ruleInputSchema,
+  forgetRuleQuerySchema,
+  teachInputSchema,
   ruleListSchema,
   ruleOutcomeSchema,
   ruleRetractedSchema,
@@ -38,6 +39,7 @@ export const ruleOperations = {
   assertRule: {
     ...write,
     isJudged: true,
+    runsTests: true,
     method: 'POST',
     path: '/assert/rule',
     aliases: ['/teach'],
@@ -49,7 +51,7 @@ export const ruleOperations = {
     transaction: 'write',
     changesRules: true,
     etag: true,
-    body: ruleInputSchema,
+    body: teachInputSchema,
     output: ruleOutcomeSchema,
     problems: ['RuleException', 'StorageUnavailable', 'QuotaExceeded'],
     tool: {
@@ -136,6 +138,7 @@ export const ruleOperations = {
   updateRule: {
     ...write,
     isJudged: true,
+    runsTests: true,
     method: 'PUT',
     path: '/rules/:id',
     summary: 'Replace a rule, or change only its enabled flag, name or description',
@@ -159,6 +162,7 @@ export const ruleOperations = {
   deleteRule: {
     ...write,
     isJudged: true,
+    runsTests: true,
     method: 'DELETE',
     path: '/rules/:id',
     summary: 'Retract a rule',
@@ -167,8 +171,13 @@ export const ruleOperations = {
     changesRules: true,
     ifMatch: true,
     params: idParams,
+    query: forgetRuleQuerySchema,
     output: ruleRetractedSchema,
     problems: ['RuleNotFound', 'PreconditionFailed', 'StorageUnavailable'],
-    example: { params: { id: 'r3' }, answer: { status: 'retracted', dependentsCount: 0, generation: 27 } },
+    example: {
+      params: { id: 'r3' },
+      query: { runTests: 'true' },
+      answer: { status: 'retracted', dependentsCount: 0, tests: { passed: 4, failed: 0 }, generation: 27 },
+    },
   },
 } as const satisfies Record<string, OperationSpec>;

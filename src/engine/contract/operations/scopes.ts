@@ -97,6 +97,7 @@ export const scopeOperations = {
   mergeScopes: {
     ...write,
     isJudged: true,
+    runsTests: true,
     method: 'POST',
     path: '/scope/merge',
     summary: 'Merge the facts of one scope into another',

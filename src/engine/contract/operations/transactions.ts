@@ -29,6 +29,7 @@ export const transactionOperations = {
   commitTransaction: {
     ...shared,
     isJudged: true,
+    runsTests: true,
     method: 'POST',
     path: '/tx/commit/:id',
     summary: 'Commit a transaction: all of it or nothing',

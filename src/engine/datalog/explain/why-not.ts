@@ -22,6 +22,8 @@ export interface Furthest {
   /** The value of each bound variable, by its name without `?`, in the order of the rule. */
   readonly bindings: Record<string, string>;
   readonly satisfied: readonly string[];
+  /** The positions of these in the body, ascending. */
+  readonly satisfiedAt: readonly number[];
   /** Rendered, with variables that are not bound. */
   readonly missing: readonly string[];
   /** The missing literals that are atoms, with the values that are bound. */
@@ -169,6 +171,7 @@ class FurthestSearch {
       satisfied: satisfied.map((position) =>
         renderLiteral(substitute(this.#literals[position] as Literal, valueOf)),
       ),
+      satisfiedAt: satisfied,
       missing: shown.map(renderLiteral),
       missingAtoms: shown.filter(isPositiveAtom),
     };

@@ -467,12 +467,22 @@ export class Reasoner implements TableCacheHost {
     const rows = await listOf(await rowsByText(columns, count, constants, pacer, places), pacer);
     const ordered = { matches, page: rows, isTruncated: end < count, total: count };
     if (!page.withProof) return { ...ordered, proof: null };
-    const proof = await this.evaluate(reader, true, pacer, async (set) => {
+    return { ...ordered, proof: await this.prove(matches, rows, reader, pacer, page.withAlternatives) };
+  }
+
+  /** The proofs of these rows of the matches, with the roots in the same order, and the stored facts in them. */
+  prove(
+    matches: Matches,
+    rows: readonly number[],
+    reader: PinnedReader,
+    pacer: Pacer,
+    withAlternatives = false,
+  ): Promise<NonNullable<AnswerPage['proof']>> {
+    return this.evaluate(reader, true, pacer, async (set) => {
       const builder = new ProofBuilder(set, reader, pacer);
-      const proved = await builder.prove(matches, rows, page.withAlternatives);
-      return { proof: proved, facts: builder.facts };
+      const proof = await builder.prove(matches, rows, withAlternatives);
+      return { proof, facts: builder.facts };
     });
-    return { ...ordered, proof };
   }
 
   /** All answers to a question, unordered; with `withProof`, proofs are to follow. */

@@ -85,6 +85,8 @@ export class Pacer {
   /** Milliseconds spent waiting for maintenance by others. */
   waitedMs = 0;
   #sliceStartedAt = performance.now();
+  /** When the slice began; earlier, if others ran in it before: see `Pause`. */
+  #sliceSince: number;
   /** Time of its slices so far. */
   #workedMs = 0;
   /** When to resume before its turn has come; made by the first pause. */
@@ -97,6 +99,7 @@ export class Pacer {
     this.limits = limits;
     this.memory = new QuestionMemory(limits.memory.questionLimit, limits.memory.heap);
     this.#pause = pause;
+    this.#sliceSince = pause.sliceSince?.() ?? this.#sliceStartedAt;
     this.startedAt = limits.startedAt ?? this.#sliceStartedAt;
   }
 
@@ -129,7 +132,7 @@ export class Pacer {
 
   /** True if it is time to let others run. */
   get isSliceOver(): boolean {
-    return performance.now() - this.#sliceStartedAt > sliceMs;
+    return performance.now() - this.#sliceSince > sliceMs;
   }
 
   /**
@@ -182,6 +185,7 @@ export class Pacer {
     if (hasHad && handOver.isDue(this.#workedMs, this.memory.used)) throw new HandOver();
     await this.#pause((this.#wake ??= { deadline: this.startedAt + timeoutMs, signal }));
     this.#sliceStartedAt = performance.now();
+    this.#sliceSince = this.#sliceStartedAt;
     this.look();
   }
 

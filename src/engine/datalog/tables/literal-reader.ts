@@ -10,7 +10,7 @@ import { isNamedVariable, relationOf, wildcard } from '../../language/terms.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Pacer } from './evaluation.ts';
 import { matchesOf, question } from './question.ts';
-import { type Reader, sees } from '../model/reader.ts';
+import { matching, type Reader } from '../model/reader.ts';
 import type { TableSet } from './table-set.ts';
 
 /** The distinct matches of an atom. */
@@ -107,27 +107,24 @@ export class LiteralReader {
   }
 
   #matching({ predicate, args, negated }: AtomLiteral): Generator<FactRow> {
-    const { facts, generation, time } = this.reader;
-    return facts.match({ predicate, args, truthVal: !negated, scope: this.view }, generation, time);
+    return matching(this.reader, { predicate, args, truthVal: !negated, scope: this.view });
   }
 
   #collector(atom: AtomLiteral): RowCollector {
-    return new RowCollector(this.reader, this.set.constants, atom, this.view.kind === 'all');
+    return new RowCollector(this.set.constants, atom, this.view.kind === 'all');
   }
 }
 
-/** Collects the rows of stored facts that are visible to the reader. */
+/** Collects the rows of stored and supposed facts. */
 class RowCollector {
   readonly width: number;
   count = 0;
-  readonly #reader: Reader;
   readonly #constants: Constants;
   readonly #positions: readonly number[];
   readonly #mayRepeat: boolean;
   readonly #ids: number[] = [];
 
-  constructor(reader: Reader, constants: Constants, atom: AtomLiteral, mayRepeat: boolean) {
-    this.#reader = reader;
+  constructor(constants: Constants, atom: AtomLiteral, mayRepeat: boolean) {
     this.#constants = constants;
     this.#mayRepeat = mayRepeat || atom.args.includes(wildcard);
     this.#positions = variablesOfAtom(atom).map((variable) => atom.args.indexOf(variable));
@@ -135,7 +132,6 @@ class RowCollector {
   }
 
   add({ relation, row }: FactRow): void {
-    if (!sees(this.#reader, relation, row)) return;
     this.count++;
     for (const position of this.#positions)
       this.#ids.push(this.#constants.local((relation.columns[position] as Int32Array)[row] as number));

@@ -32,6 +32,14 @@ import {
   type World,
 } from './recipe-world.ts';
 
+/** Applies a package, and returns its name. */
+async function applied(world: World): Promise<string> {
+  const [name, word] = [world.fresh(), world.fresh()];
+  const text = `:declare ${word}(k: entity) key k\n${word}(a). ${word}_too(?x) :- ${word}(?x). !- ${word}(b) "no b".`;
+  await world.call('PUT', `/packages/${name}`, { text });
+  return name;
+}
+
 const knowledge = {
   assertFact: {
     KeyConflict: async (world) => ({ body: await strictFact(world, 'b') }),
@@ -395,6 +403,42 @@ const memory = {
       return { headers, body: { generation } };
     },
   },
+  listPackages: {
+    success: async (world) => {
+      await applied(world);
+      return none();
+    },
+  },
+  getPackage: {
+    success: async (world) => ({ params: { name: await applied(world) } }),
+    NotFound: (world) => ({ params: { name: world.fresh() } }),
+  },
+  applyPackage: {
+    success: (world) => ({
+      params: { name: world.fresh() },
+      body: { text: `${world.fresh()}(a, b). !- ${world.fresh()}(?x) "none".` },
+    }),
+    // The most packages of a tenant are many.
+    Conflict: null,
+    KeyConflict: async (world) => {
+      const { predicate } = await strictFact(world, 'a');
+      return { params: { name: world.fresh() }, body: { text: `${predicate}(x, b).` } };
+    },
+    ShapeViolation: async (world) => {
+      const { predicate } = await strictFact(world, 'a');
+      return { params: { name: world.fresh() }, body: { text: `${predicate}(y, "none of them").` } };
+    },
+    RuleException: (world) => ({ params: { name: world.fresh() }, body: { text: `${unsafeRule}.` } }),
+    QuotaExceeded: async (world) => ({
+      ...(await limited(world, 0)),
+      params: { name: world.fresh() },
+      body: { text: 'p(a).' },
+    }),
+  },
+  deletePackage: {
+    success: async (world) => ({ params: { name: await applied(world) } }),
+    NotFound: (world) => ({ params: { name: world.fresh() } }),
+  },
   mergeEntities: {
     KeyConflict: async (world) => {
       const predicate = world.fresh();
@@ -531,6 +575,17 @@ async function constraint(world: World, mode = 'warn'): Promise<string> {
   return (await world.call('POST', '/constraints', { text, name: 'none of them', mode })).id;
 }
 
+function testText(name: string): string {
+  return `test ${JSON.stringify(name)} { given edge(x, y). expect path(x, ?to) = y. expect not path(y, x). }`;
+}
+
+/** The name of a new test. */
+async function storedTest(world: World): Promise<string> {
+  const name = world.fresh();
+  await world.call('PUT', '/tests', { text: testText(name) });
+  return name;
+}
+
 const noNode = '00000000-0000-4000-8000-000000000000';
 
 export const recipes: Recipes = {
@@ -583,6 +638,31 @@ export const recipes: Recipes = {
       });
       return { isAtSmall: true, query: `?constraint=${id}` };
     },
+  },
+  storeTests: {
+    success: (world) => ({ body: { text: testText(world.fresh()) } }),
+    // The most tests of a database are many.
+    QuotaExceeded: null,
+  },
+  listTests: {
+    success: async (world) => ({ query: `?name=${await storedTest(world)}` }),
+    NotFound: () => ({ query: `?name=${nowhere}` }),
+  },
+  runTests: {
+    success: async (world) => ({
+      body: {
+        names: [await storedTest(world)],
+        text: `test "of a text" { expect path(a, ?x) = b. expect path(c, b). expect ${world.fresh()}. }`,
+        coverage: true,
+      },
+    }),
+    NotFound: () => ({ body: { names: [nowhere] } }),
+    RuleNotFound: () => ({ body: { text: testText('x'), suppose: { withoutRules: [nowhere] } } }),
+    RuleException: () => ({ body: { text: testText('x'), suppose: { rules: [{ text: unsafeRule }] } } }),
+  },
+  deleteTests: {
+    success: async (world) => ({ query: `?name=${await storedTest(world)}` }),
+    NotFound: () => ({ body: { names: [nowhere] } }),
   },
   ...memory,
   importKnowledge: {

@@ -228,7 +228,8 @@ export async function takeTour({ call, space: { database, tenant } }: WorkbenchS
 /** Retracts the facts and deletes the rules that did not exist before the tour. */
 export async function removeTourKnowledge(call: Call, before: Before): Promise<void> {
   const now = await knownOfTour(call);
-  for (const id of now.rules) if (!before.rules.includes(id)) await call('deleteRule', { params: { id } });
+  for (const id of now.rules)
+    if (!before.rules.includes(id)) await call('deleteRule', { params: { id }, query: {} });
   for (const index of now.facts) {
     const fact = tourFacts[index];
     if (fact !== undefined && !before.facts.includes(index))

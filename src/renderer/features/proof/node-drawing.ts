@@ -8,7 +8,7 @@ import type { ProofStep } from '../../../engine/contract/inference.ts';
 import { isClosedChain, isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
 import { stepWords } from '../../../proof/step-words.ts';
 import type { VariableBinding } from '../../../proof/substitution.ts';
-import { lexLine, type TokenKind } from '../../editor/lexer.ts';
+import { lexLine, type TokenKind } from '../../../editing/lexer.ts';
 import type { Tone } from '../../ui/tags.tsx';
 import type { Size } from '../../ui/layout/proof-layout.ts';
 import { wayInWords, waysTo, type Chosen } from './shown-proof.ts';

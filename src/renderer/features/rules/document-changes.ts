@@ -6,7 +6,7 @@
  * or has the same head. A change by others is taken into the text where the user has not touched the rule; elsewhere it is
  * a conflict, and nothing is saved until the user chooses. Pure.
  */
-import { applyTextEdits, type TextEdit } from '../../editor/read-text.ts';
+import { applyTextEdits, type TextEdit } from '../../../editing/read-text.ts';
 import {
   type BaseRule,
   blockOf,

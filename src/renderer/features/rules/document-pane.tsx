@@ -8,7 +8,7 @@ import { Guarded } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import type { CodeEditorHandle, LineNote } from '../../editor/code-editor.tsx';
-import { everyRule } from '../../editor/diagnose-text.ts';
+import { everyRule } from '../../../editing/diagnose-text.ts';
 import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';

@@ -9,7 +9,7 @@ import { useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
-import { ruleForEditor } from '../../editor/format-text.ts';
+import { layOutRule } from '../../../engine/language/layout.ts';
 import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
 import { Guarded } from '../../api/permitted.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
@@ -92,7 +92,7 @@ function RuleConflict({ fields, stored, mine, onMine, onTheirs }: RuleConflictPr
 
 function asStored(rule: StoredRule): RuleFields {
   return {
-    text: ruleForEditor({ head: rule.head, body: rule.body }),
+    text: layOutRule({ head: rule.head, body: rule.body }),
     name: rule.name ?? '',
     description: rule.description ?? '',
   };

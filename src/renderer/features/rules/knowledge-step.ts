@@ -68,7 +68,7 @@ function ruleWriteOf({ place: now, before, after }: RuleEdit): TransactionWrite 
   if (after === null)
     return now === null
       ? null
-      : { operation: 'deleteRule', input: { params: { id: now.id } }, ifMatch: now.etag };
+      : { operation: 'deleteRule', input: { params: { id: now.id }, query: {} }, ifMatch: now.etag };
   if (before === null || now === null) return { operation: 'assertRule', input: { body: ruleBodyOf(after) } };
   return {
     operation: 'updateRule',

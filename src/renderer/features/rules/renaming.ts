@@ -6,13 +6,8 @@
  * which resets their use counts.
  */
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import {
-  type Atom,
-  isBuiltinName,
-  type Literal,
-  predicateProblem,
-  type Rule,
-} from '../../../engine/contract/language.ts';
+import { predicateNameProblem } from '../../../editing/renaming.ts';
+import type { Atom, Literal, Rule } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule } from '../../../engine/language/print.ts';
 import { isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
@@ -33,8 +28,7 @@ const factsOfWrite = 2_000;
 /** Returns why the new name is invalid; null if it is valid. */
 export function nameProblem(from: Predicate, to: string): string | null {
   if (to === from.name) return 'That is what it is called now';
-  if (isBuiltinName(to)) return `${to} is the name of a built-in`;
-  return predicateProblem(to);
+  return predicateNameProblem(to);
 }
 
 function renamedAtom<Of extends Atom>(atom: Of, from: Predicate, to: string): Of {

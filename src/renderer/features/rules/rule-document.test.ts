@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseRule } from '../../../engine/language/parse.ts';
 import { renderRule } from '../../../engine/language/print.ts';
-import { applyTextEdits } from '../../editor/read-text.ts';
+import { applyTextEdits } from '../../../editing/read-text.ts';
 import { documentChangesOf, draftOfRules, rebased } from './document-changes.ts';
 import { type BaseRule, documentOf, headOf, isAlike, readDocument } from './rule-document.ts';
 

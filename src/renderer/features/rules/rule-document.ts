@@ -10,9 +10,9 @@ import type { Rule } from '../../../engine/contract/language.ts';
 import type { Diagnostic, StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule, ruleIdentity } from '../../../engine/language/print.ts';
 import { lineTable, type Span } from '../../../engine/language/source.ts';
-import { ruleForEditor } from '../../editor/format-text.ts';
-import { lexLine } from '../../editor/lexer.ts';
-import { type ParsedText, parseEditorText } from '../../editor/read-text.ts';
+import { layOutRule } from '../../../engine/language/layout.ts';
+import { lexLine } from '../../../editing/lexer.ts';
+import { type ParsedText, parseEditorText } from '../../../editing/read-text.ts';
 
 /** What a document says of one rule. */
 export interface DocumentRule {
@@ -104,7 +104,7 @@ export function blockOf({ rule, scope, name, description, enabled }: DocumentRul
     ...(scope === null ? [] : [`%@ scope: ${tagText(scope)}`]),
     ...(enabled ? [] : ['%@ off']),
     ...(description === null ? [] : description.split('\n').map((line) => (line === '' ? '%' : `% ${line}`))),
-    ruleForEditor(rule),
+    layOutRule(rule),
   ].join('\n');
 }
 

@@ -124,7 +124,7 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
     queryFn: ({ signal }) => {
       const write = {
         operation: 'deleteRule' as const,
-        input: { params: { id: seen.id } },
+        input: { params: { id: seen.id }, query: {} },
         ifMatch: seen.etag,
       };
       return runTransaction(endpoint, [write], { dryRun: true, signal });
@@ -136,7 +136,7 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
   const isChanged = now !== undefined && now.etag !== seen.etag;
   function onDelete(): void {
     remove.mutate(
-      { params: { id: seen.id }, ifMatch: seen.etag },
+      { params: { id: seen.id }, query: {}, ifMatch: seen.etag },
       {
         onSuccess: ({ dependentsCount, ...told }) => {
           recordDeleted(session, seen);

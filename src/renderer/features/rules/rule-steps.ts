@@ -50,7 +50,8 @@ function ruleLabel({ name, text }: Pick<RuleContent, 'name' | 'text'>): string {
 function deleting(session: WorkbenchSession, rule: RulePlace, content: RuleContent): Act {
   return async () => {
     const { id, etag } = placeNow(rule);
-    noteGeneration((await session.call('deleteRule', { params: { id } }, { ifMatch: etag })).generation);
+    const input = { params: { id }, query: {} };
+    noteGeneration((await session.call('deleteRule', input, { ifMatch: etag })).generation);
     return teaching(session, { id, etag }, content);
   };
 }

@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
-import { renameInText } from '../../editor/read-text.ts';
+import { renameInText } from '../../../editing/renaming.ts';
 import { lazyComponent } from '../../ui/later.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { Split } from '../../ui/pane.tsx';

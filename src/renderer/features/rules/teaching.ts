@@ -1,6 +1,6 @@
 /** The statements of the editor as requests: facts together, rules one by one. */
 import type { Rule } from '../../../engine/contract/language.ts';
-import { parseEditorText } from '../../editor/read-text.ts';
+import { parseEditorText } from '../../../editing/read-text.ts';
 
 /** The statements of a text. */
 export interface Lesson {

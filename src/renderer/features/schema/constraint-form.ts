@@ -1,6 +1,6 @@
 /** The form of a constraint: a stored one as fields, fields as what is sent. Pure. */
 import type { StoredConstraint } from '../../../engine/contract/constraints.ts';
-import { constraintForEditor } from '../../editor/format-text.ts';
+import { layOutConstraint } from '../../../engine/language/layout.ts';
 import type { ConstraintContent } from './schema-steps.ts';
 
 /** The fields of a constraint. */
@@ -22,7 +22,7 @@ export function fieldsOfConstraint(stored: StoredConstraint | null): ConstraintF
   if (stored === null) return empty;
   const { body, name, description, mode, scope } = stored;
   return {
-    text: constraintForEditor(body),
+    text: layOutConstraint(body),
     name,
     description: description ?? '',
     mode,

@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { completionsAt, hoverAt, statementStart, variablesAround } from './completion.ts';
-import { parseRule } from '../../engine/language/parse.ts';
-import type { Knowledge } from './knowledge.ts';
+import {
+  completionsAt,
+  type DescribedKnowledge,
+  hoverAt,
+  statementStart,
+  variablesAround,
+} from './completion.ts';
+import { parseRule } from '../engine/language/parse.ts';
 
-const knowledge: Knowledge = {
+const knowledge: DescribedKnowledge = {
   predicates: [
     {
       name: 'parent',
       arity: 2,
       facts: 12,
-      derived: 0,
-      derivedComplete: true,
       rules: 0,
       scopes: [null, 'draft'],
       example: 'parent(a, b)',
@@ -19,8 +22,6 @@ const knowledge: Knowledge = {
       name: 'ancestor',
       arity: 2,
       facts: 0,
-      derived: 30,
-      derivedComplete: true,
       rules: 2,
       scopes: [],
       example: null,
@@ -29,8 +30,6 @@ const knowledge: Knowledge = {
       name: 'lives_in',
       arity: 2,
       facts: 1,
-      derived: 0,
-      derivedComplete: true,
       rules: 0,
       scopes: [],
       example: null,
@@ -52,18 +51,7 @@ const knowledge: Knowledge = {
 };
 
 const text = 'ancestor(?x, ?y) :- parent(?x, ?y)';
-const rule: Knowledge['rules'][number] = {
-  ...parseRule(text),
-  id: 'r1',
-  text,
-  scope: null,
-  name: null,
-  description: null,
-  enabled: true,
-  createdAt: 0,
-  etag: '"1"',
-  fired: 0,
-};
+const rule = { ...parseRule(text), text };
 
 function at(text: string) {
   const offset = text.indexOf('|');
@@ -88,7 +76,7 @@ describe('declared arguments', () => {
     const [suggested] = at('lives|').suggestions.filter(({ label }) => label === 'lives_in');
     expect(suggested?.insert).toBe('lives_in(${1:?person}, ${2:?city})');
     expect(suggested?.documentation).toContain('key person');
-    expect(hoverAt({ name: 'lives_in', arity: 2, samples: [] }, knowledge).join('\n')).toContain(
+    expect(hoverAt({ name: 'lives_in', arity: 2, samples: [] }, knowledge, () => null).join('\n')).toContain(
       ':declare lives_in(person: entity "who", city: {rome, oslo}) key person',
     );
   });
@@ -129,8 +117,8 @@ describe('completion', () => {
 
   test('shows on hover what is known of a predicate', () => {
     const told = (name: string, arity: number | null, samples: string[] = []) =>
-      hoverAt({ name, arity, samples }, { ...knowledge, rules: [rule] }).join('\n');
-    expect(told('parent', 2)).toMatch(/12 facts.*in 1 scope: draft/);
+      hoverAt({ name, arity, samples }, { ...knowledge, rules: [rule] }, () => 'conclusions').join('\n');
+    expect(told('parent', 2)).toMatch(/12 facts · conclusions · 0 rules · in 1 scope: draft/);
     expect(told('parent', 2)).toContain('parent(a, b).\n% 11 more');
     expect(told('parent', 2, ['parent(c, d)'])).toContain('parent(c, d).');
     expect(told('parent', 2)).toContain('Used by\n```corollary\nancestor(?x, ?y) :- parent(?x, ?y).');
@@ -155,9 +143,9 @@ test('a declared predicate is completed and described by the names of its argume
     onConflict: 'warn' as const,
     check: 'warn' as const,
   };
-  const declared: Knowledge = { ...knowledge, predicates: [{ ...parent, declaration }, ...others] };
+  const declared: DescribedKnowledge = { ...knowledge, predicates: [{ ...parent, declaration }, ...others] };
   expect(completionsAt('pa', 2, declared).suggestions[0]?.insert).toBe('parent(${1:?elder}, ${2:?child})');
-  const hover = hoverAt({ name: 'parent', arity: 2, samples: [] }, declared).join('\n');
+  const hover = hoverAt({ name: 'parent', arity: 2, samples: [] }, declared, () => null).join('\n');
   expect(hover).toContain('who has whom as a child');
   expect(hover).toContain('elder: entity, child: entity');
   expect(hover).toContain('key child');

@@ -4,9 +4,9 @@
  * Every fix resolves its own diagnostic; a fix is preferred only if there is no other sensible one. Pure: the editor's
  * light bulb and the problem list offer the same fixes.
  */
-import type { Diagnostic } from '../../engine/contract/rules.ts';
-import { ruleProblems } from '../../engine/language/check.ts';
-import type { Span } from '../../engine/language/source.ts';
+import type { Diagnostic } from '../engine/contract/rules.ts';
+import { ruleProblems } from '../engine/language/check.ts';
+import type { Span } from '../engine/language/source.ts';
 import {
   type PredicateUse,
   type ParsedText,

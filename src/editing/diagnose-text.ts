@@ -3,11 +3,11 @@
  *
  * Pure, over the service's own parser and checker; runs in a worker.
  */
-import type { Rule } from '../../engine/contract/language.ts';
-import type { Diagnostic } from '../../engine/contract/rules.ts';
-import { ArgumentNames } from '../../engine/language/argument-names.ts';
-import { diagnose, diagnosis } from '../../engine/language/diagnose.ts';
-import type { Range } from '../../engine/language/source.ts';
+import type { Rule } from '../engine/contract/language.ts';
+import type { Diagnostic } from '../engine/contract/rules.ts';
+import { ArgumentNames } from '../engine/language/argument-names.ts';
+import { diagnose, diagnosis } from '../engine/language/diagnose.ts';
+import type { Range } from '../engine/language/source.ts';
 import { questionHead, type TextMode, withoutQuestionMark } from './read-text.ts';
 
 /** In place of the id of a rule: the text replaces all of them. */

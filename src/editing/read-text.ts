@@ -5,10 +5,11 @@
  * Unparsable statements are skipped. Offsets are UTF-16 units of the text; a question is parsed as a body, with
  * positions in the question.
  */
-import type { Atom, Literal, Rule } from '../../engine/contract/language.ts';
-import { type ConstraintStatement, parseProgram, type Statement } from '../../engine/language/parse.ts';
-import type { LiteralSource, Span } from '../../engine/language/source.ts';
-import { isAggregate, isBuiltin } from '../../engine/language/terms.ts';
+import type { Atom, Literal, Rule } from '../engine/contract/language.ts';
+import { parseProgram } from '../engine/language/parse.ts';
+import type { ConstraintStatement, Statement } from '../engine/language/parser.ts';
+import type { LiteralSource, Span } from '../engine/language/source.ts';
+import { isAggregate, isBuiltin } from '../engine/language/terms.ts';
 
 /** How a text is parsed: facts and rules, the body of a question, or one constraint. */
 export type TextMode = 'program' | 'question' | 'constraint';
@@ -243,18 +244,4 @@ export function applyTextEdits(text: string, edits: readonly TextEdit[]): string
   for (const { start, end, text: part } of [...edits].sort((left, right) => right.start - left.start))
     result = result.slice(0, start) + part + result.slice(end);
   return result;
-}
-
-/** Returns the text with a predicate renamed in all parsable statements. */
-export function renameInText(
-  text: string,
-  mode: TextMode,
-  from: { name: string; arity: number },
-  to: string,
-) {
-  const { predicates } = parseEditorText(text, mode);
-  const edits = predicates
-    .filter(({ name, arity }) => name === from.name && arity === from.arity)
-    .map(({ span }) => ({ ...span, text: to }));
-  return applyTextEdits(text, edits);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseEditorText, renameInText, symbolAt, usesOf } from './read-text.ts';
+import { parseEditorText, symbolAt, usesOf } from './read-text.ts';
+import { renameInText } from './renaming.ts';
 
 function usesAt(marked: string, mode: 'program' | 'question' = 'program'): string[] {
   const offset = marked.indexOf('|');

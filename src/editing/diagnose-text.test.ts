@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRule } from '../../engine/language/parse.ts';
+import { parseRule } from '../engine/language/parse.ts';
 import { diagnoseText } from './diagnose-text.ts';
 
 const knowledge = {

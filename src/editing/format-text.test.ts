@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { parseProgram, parseRule } from '../../engine/language/parse.ts';
-import { formatText, ruleForEditor, textFoldsOf } from './format-text.ts';
-import { type Knowledge, storedFactsText, storedRulesText } from './knowledge.ts';
+import { parseProgram, parseRule } from '../engine/language/parse.ts';
+import { layOutRule } from '../engine/language/layout.ts';
+import { formatText, textFoldsOf } from './format-text.ts';
+import { parseEditorText } from './read-text.ts';
 
 describe('a rule in the editor', () => {
   test('is broken over lines if it is long, and means the same', () => {
     const text =
       'related(?x, ?y) :- ancestor(?common_one, ?x), ancestor(?common_one, ?y), "a :- b" != ?x, ?x != ?y, not banned(?x)';
     const rule = parseRule(text);
-    const shown = ruleForEditor(rule);
+    const shown = layOutRule(rule);
     expect(shown.split('\n')).toHaveLength(6);
     expect(parseRule(shown)).toEqual(rule);
   });
@@ -17,7 +18,7 @@ describe('a rule in the editor', () => {
     const rule = parseRule(
       'p("x :- y") :- q(?long_variable_name), r(?long_variable_name), s(?long_variable_name), t(a)',
     );
-    expect(parseRule(ruleForEditor(rule))).toEqual(rule);
+    expect(parseRule(layOutRule(rule))).toEqual(rule);
   });
 });
 
@@ -48,49 +49,10 @@ describe('formatting', () => {
 
 test('allows folding of statements of several lines and runs of comments', () => {
   const text = '% one\n% two\np(?x) :-\n  q(?x),\n  r(?x).\np(a).\n# alone\n';
-  expect(textFoldsOf(text, 'program')).toEqual([
+  expect(textFoldsOf(text, parseEditorText(text, 'program').statements)).toEqual([
     { first: 3, last: 5, kind: 'statement' },
     { first: 1, last: 2, kind: 'comment' },
   ]);
-});
-
-function rule(id: string, text: string, enabled = true): Knowledge['rules'][number] {
-  const { head, body } = parseRule(text);
-  const rest = { scope: null, name: null, description: null, createdAt: 0, etag: '"1"', fired: 0 };
-  return { id, text, head, body, enabled, ...rest };
-}
-
-const knowledge: Knowledge = {
-  predicates: [
-    {
-      name: 'q',
-      arity: 2,
-      facts: 3,
-      derived: 0,
-      derivedComplete: true,
-      rules: 0,
-      scopes: [null],
-      example: 'q(a, b)',
-    },
-    { name: 'p', arity: 1, facts: 0, derived: 2, derivedComplete: true, rules: 2, scopes: [], example: null },
-  ],
-  rules: [
-    rule('r1', 'p(?x) :- first_condition(?x, ?somebody), second_condition(?somebody, ?x), third(?x)'),
-    rule('r2', 'p(?x) :- q(?x, ?_)', false),
-  ],
-};
-
-test('every line of the stored rules leads to its rule', () => {
-  const { text, read, ownerOf } = storedRulesText(knowledge);
-  expect(text.split('\n')).toHaveLength(5);
-  expect([1, 4, 5, 6].map(ownerOf)).toEqual(['r1', 'r1', 'r2', null]);
-  expect(read.predicates.filter(({ name, role }) => name === 'p' && role === 'head')).toHaveLength(2);
-});
-
-test('stored facts are shown by an example with their number', () => {
-  const { text, ownerOf } = storedFactsText(knowledge);
-  expect(text).toBe('q(a, b). % 1 of 3 stored');
-  expect(ownerOf(1)).toBe('q');
 });
 
 test('lays out a constraint with its reason', () => {

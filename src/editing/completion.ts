@@ -3,12 +3,31 @@
  *
  * Pure functions over text and knowledge; offsets are UTF-16 units. The editor shows the results.
  */
-import type { Literal } from '../../engine/contract/language.ts';
-import { renderDeclaration } from '../../engine/language/declaration-text.ts';
-import { isAggregate } from '../../engine/language/terms.ts';
-import { conclusionsInWords } from '../ui/consequences.ts';
+import type { Declaration } from '../engine/contract/declarations.ts';
+import type { Literal, Rule } from '../engine/contract/language.ts';
+import { renderDeclaration } from '../engine/language/declaration-text.ts';
+import { isAggregate } from '../engine/language/terms.ts';
 import { lexLine } from './lexer.ts';
-import type { Knowledge } from './knowledge.ts';
+
+/** A predicate as completion and hover describe it. */
+export interface DescribedPredicate {
+  readonly name: string;
+  readonly arity: number;
+  /** Stored facts, of both truth values. */
+  readonly facts: number;
+  /** Rules that conclude it. */
+  readonly rules: number;
+  readonly scopes: readonly (string | null)[];
+  /** A rendered fact; null: none. */
+  readonly example: string | null;
+  readonly declaration?: Declaration | undefined;
+}
+
+/** The predicates and rules that completion and hover know, of a knowledge base or of a package. */
+export interface DescribedKnowledge<Predicate extends DescribedPredicate = DescribedPredicate> {
+  readonly predicates: readonly Predicate[];
+  readonly rules: readonly (Rule & { readonly text: string })[];
+}
 
 /** One completion. */
 interface Suggestion {
@@ -73,7 +92,7 @@ function amount(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
-function predicateDetail(predicate: Knowledge['predicates'][number]): string {
+function predicateDetail(predicate: DescribedPredicate): string {
   const parts = [`/${predicate.arity}`, amount(predicate.facts, 'fact')];
   if (predicate.rules > 0) parts.push(amount(predicate.rules, 'rule'));
   return parts.join(' · ');
@@ -83,7 +102,7 @@ function escapeSnippet(text: string): string {
   return text.replace(/[\\$}]/g, '\\$&');
 }
 
-function documentationOf({ example, scopes, declaration }: Knowledge['predicates'][number]): {
+function documentationOf({ example, scopes, declaration }: DescribedPredicate): {
   documentation?: string;
 } {
   const named = scopes.filter((scope) => scope !== null);
@@ -95,7 +114,7 @@ function documentationOf({ example, scopes, declaration }: Knowledge['predicates
   return lines.length === 0 ? {} : { documentation: lines.join('\n') };
 }
 
-function predicateSuggestion(predicate: Knowledge['predicates'][number]): Suggestion {
+function predicateSuggestion(predicate: DescribedPredicate): Suggestion {
   const declared = predicate.declaration?.arguments.map(({ name }) => name) ?? [];
   const names = declared.length > 0 ? declared : ['x', 'y', 'z', 'u', 'v', 'w'];
   const places = Array.from(
@@ -129,7 +148,11 @@ const openBraces = /([^\s(){},;"'`]+)\{((?:[^{}"]|"(?:[^"\\]|\\.)*")*)$/;
 const maxBraced = 4000;
 
 /** The names of arguments that can stand at `offset`; null: it is not within braces, `value`: a value stands there. */
-function argumentsAt(text: string, offset: number, { predicates }: Knowledge): Completions | 'value' | null {
+function argumentsAt(
+  text: string,
+  offset: number,
+  { predicates }: DescribedKnowledge,
+): Completions | 'value' | null {
   const before = text.slice(Math.max(statementStart(text, offset), offset - maxBraced), offset);
   const [, predicate = '', given = ''] = openBraces.exec(before) ?? [];
   const last = given.split(',').at(-1) ?? '';
@@ -155,7 +178,7 @@ function argumentsAt(text: string, offset: number, { predicates }: Knowledge): C
 }
 
 /** Returns the completions at `offset`: names of arguments in braces, variables in an argument list, otherwise predicates and keywords. */
-export function completionsAt(text: string, offset: number, knowledge: Knowledge): Completions {
+export function completionsAt(text: string, offset: number, knowledge: DescribedKnowledge): Completions {
   const place = placeAt(text, offset);
   if (place === 'nowhere') return none;
   const named = argumentsAt(text, offset, knowledge);
@@ -213,8 +236,15 @@ function readsFrom(body: readonly Literal[], name: string, arity: number): boole
   );
 }
 
-/** Returns a description of a predicate as Markdown; empty if unknown. */
-export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowledge): string[] {
+/**
+ * Returns a description of a predicate as Markdown; empty if unknown. `conclusionsOf`: the number of its conclusions in words;
+ * null: it is not said.
+ */
+export function hoverAt<Predicate extends DescribedPredicate>(
+  { name, arity, samples }: HoverSubject,
+  knowledge: DescribedKnowledge<Predicate>,
+  conclusionsOf: (predicate: Predicate) => string | null,
+): string[] {
   const rows = knowledge.predicates.filter(
     (predicate) => predicate.name === name && (arity === null || predicate.arity === arity),
   );
@@ -227,10 +257,13 @@ export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowl
     const facts = samples.length > 0 ? samples : example;
     const counts = [
       amount(predicate.facts, 'fact'),
-      conclusionsInWords(predicate),
+      conclusionsOf(predicate),
       amount(predicate.rules, 'rule'),
-    ].join(' · ');
-    const textOf = (rules: Knowledge['rules']) => rules.slice(0, maxRules).map(({ text }) => `${text}.`);
+    ]
+      .filter((count) => count !== null)
+      .join(' · ');
+    const textOf = (rules: DescribedKnowledge['rules']) =>
+      rules.slice(0, maxRules).map(({ text }) => `${text}.`);
     return [
       `**${name}/${predicate.arity}** — ${counts}${scopesInWords(predicate.scopes)}`,
       ...(predicate.declaration === undefined
