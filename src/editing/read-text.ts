@@ -6,13 +6,14 @@
  * positions in the question.
  */
 import type { Atom, Literal, Rule } from '../engine/contract/language.ts';
+import { parseKnowledgeText } from '../engine/language/knowledge-text.ts';
 import { parseProgram } from '../engine/language/parse.ts';
 import type { ConstraintStatement, Statement } from '../engine/language/parser.ts';
 import type { LiteralSource, Span } from '../engine/language/source.ts';
 import { isAggregate, isBuiltin } from '../engine/language/terms.ts';
 
 /** How a text is parsed: facts and rules, the body of a question, or one constraint. */
-export type TextMode = 'program' | 'question' | 'constraint';
+export type TextMode = 'program' | 'question' | 'constraint' | 'tests';
 
 /** Role of an atom in its statement; `given` and `answer`: in a test. */
 type AtomRole = 'fact' | 'head' | 'body' | 'declaration' | 'given' | 'answer';
@@ -196,6 +197,11 @@ export function parseEditorText(text: string, mode: TextMode): ParsedText {
 }
 
 function readAnew(text: string, mode: TextMode): ParsedText {
+  if (mode === 'tests') {
+    const { items, errors } = parseKnowledgeText(text, { tests: true });
+    const isWhole = errors.length === 0 && items.every(({ kind }) => kind === 'test');
+    return { statements: [], predicates: [], variables: [], isWhole };
+  }
   const isQuestion = mode === 'question';
   const shift = isQuestion ? questionHead.length : 0;
   const whole = isQuestion ? questionHead + withoutQuestionMark(text) : text;
