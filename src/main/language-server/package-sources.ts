@@ -47,19 +47,27 @@ const [minPauseMs, maxPauseMs] = [120, 1000];
 /** A name with a brace behind it: perhaps arguments by name. */
 const namedArguments = /[^\s(){},;"'`=]\{/;
 
-/** Runs the steps, and lets other work in between; null: given up, since `isStale`. */
-async function inSlices<Result>(
-  steps: Generator<'more', Result, undefined>,
-  isStale: () => boolean,
-): Promise<Result | null> {
-  let startedAt = performance.now();
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    if (performance.now() - startedAt < sliceMs) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    if (isStale()) return null;
-    startedAt = performance.now();
+/** Slices of one piece of work over many files. */
+class WorkSlices {
+  readonly #isStale: () => boolean;
+  #startedAt = performance.now();
+
+  /** `isStale`: the work is given up. */
+  constructor(isStale: () => boolean) {
+    this.#isStale = isStale;
+  }
+
+  /** Runs the steps, and lets other work in between; null: given up. */
+  async run<Result>(steps: Generator<'more', Result, undefined>): Promise<Result | null> {
+    for (;;) {
+      if (performance.now() - this.#startedAt >= sliceMs) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (this.#isStale()) return null;
+        this.#startedAt = performance.now();
+      }
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
   }
 }
 
@@ -142,7 +150,7 @@ export class PackageSources {
 
   async #read(): Promise<void> {
     const change = this.#change;
-    const isStale = () => this.#change !== change;
+    const slices = new WorkSlices(() => this.#change !== change);
     const sources = [...this.#sources.values()];
     // Arguments by name need all declarations: files that may have some are read again with them.
     for (;;) {
@@ -157,7 +165,7 @@ export class PackageSources {
       for (const source of waiting) {
         const changed = source.change;
         const steps = knowledgeFileSteps(source.document.getText(), isTest(source.name), argumentNames);
-        const file = await inSlices(steps, isStale);
+        const file = await slices.run(steps);
         if (file === null) return;
         source.read = { change: changed, names, file };
       }
@@ -186,14 +194,16 @@ export class PackageSources {
     const startedAt = performance.now();
     const { files } = await this.reading();
     const change = this.#change;
+    const slices = new WorkSlices(() => this.#change !== change);
+    const sources = new Map([...this.#sources.values()].map((source) => [source.uri, source]));
     const environment = files.map(({ name, file }) => `${name}\n${file.signature}`).join('\n');
     for (const file of files) {
-      const source = [...this.#sources.values()].find(({ uri }) => uri === file.uri);
+      const source = sources.get(file.uri);
       if (source === undefined) continue;
       const { diagnosed } = source;
       if (diagnosed?.file === file.file && diagnosed.environment === environment) continue;
       const others = files.filter((other) => other !== file);
-      const diagnostics = await inSlices(packageDiagnosis(file, others), () => this.#change !== change);
+      const diagnostics = await slices.run(packageDiagnosis(file, others));
       // A change has begun another pause.
       if (diagnostics === null) return;
       source.diagnosed = { file: file.file, environment };
