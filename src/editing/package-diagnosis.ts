@@ -7,6 +7,7 @@
 import type { Diagnostic } from '../engine/contract/rules.ts';
 import { diagnosisOf, type PredicateOccurrence } from '../engine/language/diagnose.ts';
 import { ruleIdentity } from '../engine/language/print.ts';
+import { negativeCycles } from '../engine/language/stratify.ts';
 import type { LineTable, Span } from '../engine/language/source.ts';
 import { type KnowledgeFile, predicateKey } from './knowledge-file.ts';
 
@@ -16,10 +17,23 @@ export interface EditedFile {
   readonly file: KnowledgeFile;
 }
 
-/** Finds the problems of one file in small steps, in text order. `others`: the other files of the package. */
+/** Whether rules of the files cannot be stratified. */
+export function hasNegativeCycle(files: readonly EditedFile[]): boolean {
+  const rules = files
+    .filter(({ file }) => !file.isTest)
+    .flatMap(({ file }) => file.rules.map((rule) => ({ rule, scope: null, id: '' })));
+  const [cycle] = negativeCycles(rules);
+  return cycle !== undefined;
+}
+
+/**
+ * Finds the problems of one file in small steps, in text order. `others`: the other files of the package; `mayHaveCycle`:
+ * `hasNegativeCycle` of all of them, which is worked out once for all files.
+ */
 export function* packageDiagnosis(
   { file }: EditedFile,
   others: readonly EditedFile[],
+  mayHaveCycle = true,
 ): Generator<'more', Diagnostic[], undefined> {
   const { items, errors, lines } = file.parsed;
   const parsed = {
@@ -30,12 +44,18 @@ export function* packageDiagnosis(
   };
   // What a file of tests has beside its tests concerns no other file.
   const bringing = others.filter((other) => !other.file.isTest);
+  const heads = new Set(file.rules.map(({ head }) => head.predicate));
   const known = {
     predicates: [
       ...file.declared.map(({ declaration }) => declaration),
       ...bringing.flatMap((other) => [...other.file.concluded.values()]),
     ],
-    rules: bringing.flatMap((other) => other.file.rules.map((rule) => ({ rule, scope: null }))),
+    rules: bringing.flatMap((other) =>
+      other.file.rules
+        // Without a cycle, only what may be a duplicate matters.
+        .filter(({ head }) => mayHaveCycle || heads.has(head.predicate))
+        .map((rule) => ({ rule, scope: null })),
+    ),
   };
   const { diagnostics } = yield* diagnosisOf(parsed, known, occurrencesOf(file));
   const found = [

@@ -7,7 +7,7 @@
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { type KnowledgeFile, knowledgeFileSteps } from '../../editing/knowledge-file.ts';
-import { packageDiagnosis, type EditedFile } from '../../editing/package-diagnosis.ts';
+import { type EditedFile, hasNegativeCycle, packageDiagnosis } from '../../editing/package-diagnosis.ts';
 import { argumentNamesOf, describePackage, type DescribedPackage } from '../../editing/package-symbols.ts';
 
 /** One file of a package: an open buffer, or what is on disk. */
@@ -195,6 +195,7 @@ export class PackageSources {
     const { files } = await this.reading();
     const change = this.#change;
     const slices = new WorkSlices(() => this.#change !== change);
+    const mayHaveCycle = hasNegativeCycle(files);
     const sources = new Map([...this.#sources.values()].map((source) => [source.uri, source]));
     const environment = files.map(({ name, file }) => `${name}\n${file.signature}`).join('\n');
     for (const file of files) {
@@ -203,7 +204,7 @@ export class PackageSources {
       const { diagnosed } = source;
       if (diagnosed?.file === file.file && diagnosed.environment === environment) continue;
       const others = files.filter((other) => other !== file);
-      const diagnostics = await slices.run(packageDiagnosis(file, others));
+      const diagnostics = await slices.run(packageDiagnosis(file, others, mayHaveCycle));
       // A change has begun another pause.
       if (diagnostics === null) return;
       source.diagnosed = { file: file.file, environment };
