@@ -244,7 +244,7 @@ describe('a package', () => {
     await truncate(join(folder, 'a.kb'), 50 * 1024 * 1024);
     expect(await run('check')).toMatchObject({
       status: 2,
-      complaints: ['a.kb has more than 16777216 bytes'],
+      complaints: ['a.kb has more than 8388608 bytes'],
     });
     folder = join(folder, 'nowhere');
     expect(await run('test')).toMatchObject({
