@@ -3,7 +3,12 @@ import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
-import type { PackageInput, PackageOutcome, PackageRemoval } from '../contract/packages.ts';
+import {
+  maxPackageChangesListed,
+  type PackageInput,
+  type PackageOutcome,
+  type PackageRemoval,
+} from '../contract/packages.ts';
 import {
   completenessPart,
   type Consequences,
@@ -196,19 +201,22 @@ async function consequences(
 ): Promise<Consequences> {
   if (relations.size === 0) return noConsequences;
   const views = viewsOfWrites(scopes);
-  return consequencesOf({ before, after, relations, views }, { ...defaultLimits, timeoutMs, signal });
+  const states = { before, after, relations, views, maxFirst: maxPackageChangesListed };
+  return consequencesOf(states, { ...defaultLimits, timeoutMs, signal });
 }
 
 function answerOf(answer: PlannedAnswer, found: Consequences, generation: number): PackageOutcome {
-  const { gained, lost } = found;
-  return { ...answer, gained, lost, ...completenessPart(found), generation };
+  const { gained, lost, first } = found;
+  const conclusions = { gained: [...first.gained], lost: [...first.lost] };
+  return { ...answer, gained, lost, conclusions, ...completenessPart(found), generation };
 }
 
 /** The answer to a repeated request: the consequences are not known any more. */
 function answerLogged(outcome: Outcome): PackageOutcome {
   const { note = '{}', generation } = outcomeAs(outcome, 'committed');
   const answer = JSON.parse(note) as PlannedAnswer;
-  return { ...answer, gained: 0, lost: 0, consequencesComplete: false, generation };
+  const conclusions = { gained: [], lost: [] };
+  return { ...answer, gained: 0, lost: 0, conclusions, consequencesComplete: false, generation };
 }
 
 function changedMeanwhile(name: string): EngineError {
