@@ -210,6 +210,8 @@ function* preparedIn(
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
+  if (isShapeOperation(operation))
+    return () => void draft.shape.push(applyShape(database, operation, record));
   switch (operation.kind) {
     case 'assert':
       return yield* storeFacts(database, operation, record, draft);
@@ -229,16 +231,6 @@ function* preparedIn(
     case 'updateRule':
     case 'forgetRule':
       return () => void draft.rules.push(applyRule(database, operation, record));
-    case 'declare':
-    case 'withdraw':
-    case 'addConstraint':
-    case 'updateConstraint':
-    case 'deleteConstraint':
-    case 'putTest':
-    case 'deleteTest':
-    case 'addAlias':
-    case 'removeAlias':
-      return () => void draft.shape.push(applyShape(database, operation, record));
     case 'commit':
       return yield* applyCommit(database, operation, record, draft);
     case 'forkScope':
