@@ -85,3 +85,17 @@ test('reads arguments by name as they are declared', () => {
     { code: 'unknown_argument', startColumn: 10, endColumn: 13 },
   ]);
 });
+
+test('diagnostics of tests are those of their text, and of what is no test', () => {
+  const found = (text: string) =>
+    diagnoseText(text, 'tests', knowledge).map(({ message, startLine, startColumn }) => [
+      startLine,
+      startColumn,
+      message,
+    ]);
+  expect(found('test "x" {\n  given parent(a, b).\n  expect ancestor(a, ?x) = b.\n}')).toEqual([]);
+  expect(found('test "x" { expect ancestor(a, b). }\nparent(a, b).')).toEqual([
+    [2, 1, 'only tests can stand here: suppose facts with given, in a test'],
+  ]);
+  expect(found('test "x" {\n  expect ancestor(a, ?x) = .\n}').map(([line]) => line)).toEqual([2]);
+});

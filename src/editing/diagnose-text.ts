@@ -1,5 +1,5 @@
 /**
- * Diagnostics of a text of the language: a program of facts and rules, one question, or one constraint.
+ * Diagnostics of a text of the language: a program of facts and rules, one question, one constraint, or tests.
  *
  * Pure, over the service's own parser and checker; runs in a worker.
  */
@@ -7,6 +7,7 @@ import type { Rule } from '../engine/contract/language.ts';
 import type { Diagnostic } from '../engine/contract/rules.ts';
 import { ArgumentNames } from '../engine/language/argument-names.ts';
 import { diagnose, diagnosis } from '../engine/language/diagnose.ts';
+import { parseKnowledgeText } from '../engine/language/knowledge-text.ts';
 import type { Range } from '../engine/language/source.ts';
 import { questionHead, type TextMode, withoutQuestionMark } from './read-text.ts';
 
@@ -106,6 +107,25 @@ function diagnoseConstraint(text: string, knowledge: CheckedAgainst): Diagnostic
   return found;
 }
 
+function diagnoseTests(text: string, knowledge: CheckedAgainst): Diagnostic[] {
+  const { items, errors, lines } = parseKnowledgeText(text, { tests: true, names: namesIn(knowledge) });
+  const found: Diagnostic[] = errors.map(({ code, message, range }) => ({
+    severity: 'error',
+    code,
+    message,
+    ...range,
+  }));
+  for (const { kind, span } of items)
+    if (kind !== 'test')
+      found.push({
+        severity: 'error',
+        code: 'syntax',
+        message: 'only tests can stand here: suppose facts with given, in a test',
+        ...lines.range(span),
+      });
+  return found;
+}
+
 /** Where the workbench takes what a text of facts and rules cannot hold. */
 function inWorkbench(diagnostic: Diagnostic): Diagnostic {
   const message = diagnostic.message.replace(/POST \/constraints$/, 'Schema, Constraints');
@@ -133,6 +153,7 @@ export function diagnoseText(
   if (text.trim() === '') return [];
   if (mode === 'question') return diagnoseQuestion(text, knowledge);
   if (mode === 'constraint') return diagnoseConstraint(text, knowledge);
+  if (mode === 'tests') return diagnoseTests(text, knowledge);
   const others =
     instead === everyRule ? [] : knowledge.rules.filter(({ id }) => instead === null || id !== instead);
   const { predicates } = knowledge;

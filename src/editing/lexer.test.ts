@@ -34,6 +34,20 @@ describe('the lexer of displayed code', () => {
     ]);
   });
 
+  test('finds the words of tests where they begin something, and predicates of these names elsewhere', () => {
+    const keywords = (line: string) => kinds(line).filter((each) => each.endsWith(':keyword'));
+    expect(keywords('test "x" { given p(a), not q(b). expect not violation adult. }')).toEqual([
+      'test:keyword',
+      'given:keyword',
+      'not:keyword',
+      'expect:keyword',
+      'not:keyword',
+      'violation:keyword',
+    ]);
+    expect(keywords('  expect ?n = count { ?x : p(?x) }.')).toEqual(['expect:keyword', 'count:keyword']);
+    expect(keywords('given :- test, expect. violation. test(a). given(b).')).toEqual([]);
+  });
+
   test('takes the beginning of a constraint for an operator', () => {
     expect(kinds('!- p(a)')[0]).toBe('!-:operator');
     expect(kinds('!-p(a)')[0]).toBe('!-p:predicate');

@@ -45,11 +45,25 @@ function matchEnd(pattern: RegExp, line: string, at: number): number {
   return pattern.test(line) ? pattern.lastIndex : at;
 }
 
+const beforeTest = /(?:^|[.{}])\s*$/;
+const violationAfter = /\bexpect\s+(?:not\s+)?$/;
+
+/** True for the words that begin a test or a statement of one, and for `violation`. */
+function isOfTest(line: string, start: number, end: number): boolean {
+  const text = line.slice(start, end);
+  const after = line.slice(end);
+  const before = line.slice(0, start);
+  if (text === 'test') return /^\s+"/.test(after) && beforeTest.test(before);
+  if (text === 'violation') return /^\s+\S/.test(after) && violationAfter.test(before);
+  if (text !== 'given' && text !== 'expect') return false;
+  return /^\s+(?!:-)\S/.test(after) && beforeTest.test(before);
+}
+
 function kindOfWord(line: string, start: number, end: number): TokenKind {
   const text = line.slice(start, end);
   if (line[end] === '(') return 'predicate';
   if (number.test(text)) return 'number';
-  if (text === 'not' || text === 'mod') return 'keyword';
+  if (text === 'not' || text === 'mod' || isOfTest(line, start, end)) return 'keyword';
   if (aggregates.has(text) && /^\s*\{/.test(line.slice(end))) return 'keyword';
   return 'constant';
 }

@@ -3,6 +3,7 @@
  *
  * `detail` tells people what to do; `requestId` identifies the call in the service's log.
  */
+import type { TestsOfWrite } from '../../engine/contract/stored-tests.ts';
 import { CorollaryError } from '../../../client/src/failure.ts';
 import { problems, type ProblemCode, type ProblemDetail } from '../../engine/contract/problems.ts';
 
@@ -28,6 +29,8 @@ export interface ApiFailure {
   readonly limit?: QuestionLimit | null;
   /** Address of the leader, if a follower refused a write; else null. */
   readonly leader?: string | null;
+  /** The tests that a refused write would make fail; null if it was refused for something else. */
+  readonly tests?: TestsOfWrite | null;
 }
 
 /** Limits of a question, as InferenceLimitExceeded names them. */
@@ -45,6 +48,7 @@ export class ApiError extends Error implements ApiFailure {
   readonly retryAfterSeconds: number | null;
   readonly limit: QuestionLimit | null;
   readonly leader: string | null;
+  readonly tests: TestsOfWrite | null;
 
   constructor(failure: ApiFailure, cause?: unknown) {
     super(failure.detail, cause === undefined ? {} : { cause });
@@ -59,6 +63,7 @@ export class ApiError extends Error implements ApiFailure {
     this.retryAfterSeconds = failure.retryAfterSeconds ?? null;
     this.limit = failure.limit ?? null;
     this.leader = failure.leader ?? null;
+    this.tests = failure.tests ?? null;
   }
 }
 
@@ -121,6 +126,8 @@ export function errorOfAnswer(
     retryAfterSeconds: secondsOf(retryAfter),
     limit: code === 'InferenceLimitExceeded' ? limitOf(problem['limit']) : null,
     leader: code === 'NotLeader' ? addressOf(problem['leader']) : null,
+    // The service that refused made it.
+    tests: code === 'TestsFailed' ? (problem['tests'] as TestsOfWrite) : null,
   });
 }
 

@@ -13,6 +13,7 @@ import { endsInPlainWord } from '../api/question-text.ts';
 import { conclusionsInWords } from '../ui/consequences.ts';
 import { completionsAt, hoverAt } from '../../editing/completion.ts';
 import { editorTargets } from './editor-targets.ts';
+import { testCompletionsAt } from '../../editing/test-completion.ts';
 import { textFoldsOf, formatText } from '../../editing/format-text.ts';
 import {
   currentKnowledge,
@@ -264,7 +265,7 @@ function registerFixes(monaco: Kit, language: string): void {
   monaco.languages.registerCodeActionProvider(language, {
     provideCodeActions(model, _range, { markers }) {
       const text = model.getValue();
-      const fixesOf = fixerOf(text, modeOf(model), currentKnowledge().predicates);
+      const fixesOf = fixerOf(text, () => read(model), currentKnowledge().predicates);
       const actions = markers.flatMap((marker) =>
         fixesOf(diagnosticOf(monaco, marker)).map((fix) => ({
           title: fix.title,
@@ -316,7 +317,8 @@ function registerCompletion(monaco: Kit, language: string): void {
     provideCompletionItems(model, position) {
       const offset = model.getOffsetAt(position);
       const text = model.getValue();
-      const { from, suggestions } = completionsAt(text, offset, currentKnowledge());
+      const ofTest = modeOf(model) === 'tests' ? testCompletionsAt(text, offset) : null;
+      const { from, suggestions } = ofTest ?? completionsAt(text, offset, currentKnowledge());
       // Enter must not turn a word of a plain sentence into a goal.
       if (modeOf(model) === 'question' && endsInPlainWord(text.slice(0, from))) return { suggestions: [] };
       const range = monaco.Range.fromPositions(model.getPositionAt(from), position);

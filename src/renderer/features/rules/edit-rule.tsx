@@ -12,7 +12,7 @@ import { scopeFieldsOfStored } from '../../api/space.ts';
 import { layOutRule } from '../../../engine/language/layout.ts';
 import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
 import { Guarded } from '../../api/permitted.tsx';
-import { ProblemNotice } from '../../ui/notices.tsx';
+import { RefusalShown, TestsFirst, useTestsFirst } from '../../editor/tests-first.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
@@ -175,6 +175,7 @@ function Actions(props: ActionsProps) {
   const { reason, isChanged, canSave, isSaving, isTrying, onTry, onSave, onClose } = props;
   return (
     <>
+      <TestsFirst />
       <TryButton isOpen={isTrying} onOpen={onTry} />
       <Button variant="default" leftSection={<IconX size={14} aria-hidden />} onClick={onClose}>
         {isChanged ? 'Discard' : 'Close'}
@@ -205,6 +206,7 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
   const session = useSession();
   const save = useWrite('updateRule');
   const reason = useReason('updateRule');
+  const runTests = useTestsFirst();
   const { isReady } = lessonOf(edited.text);
   const isOneRule = onlyRuleOf(edited.text) !== null;
   const isFree = conflicts.length === 0 && reason === null && !save.isPending;
@@ -214,7 +216,8 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
     if (!isFree || only === null || !(isChanged || text !== edited.text)) return;
     const { id, scope, enabled, etag } = rule;
     const { name, description } = edited;
-    const body = { text: renderRule(only), name, description, enabled, ...scopeFieldsOfStored(scope) };
+    const fields = { text: renderRule(only), name, description, enabled, ...scopeFieldsOfStored(scope) };
+    const body = { ...fields, runTests };
     save.mutate(
       // Guarded by the entity tag of the version shown; if it is outdated, both versions appear.
       { params: { id }, body, ifMatch: etag },
@@ -231,7 +234,7 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
 
   const notice =
     save.error !== null && conflicts.length === 0 ? (
-      <ProblemNotice failure={apiFailureOf(save.error)} />
+      <RefusalShown failure={apiFailureOf(save.error)} />
     ) : isReady && !isOneRule ? (
       <span className="dim">This editor holds one rule. Close it to teach new ones.</span>
     ) : undefined;

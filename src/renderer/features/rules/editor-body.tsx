@@ -16,7 +16,7 @@ import { useSession } from '../../api/session.tsx';
 import type { CodeEditorHandle, LineNote } from '../../editor/code-editor.tsx';
 import { LazyCodeEditor, useEditorHeight } from '../../editor/lazy-editors.tsx';
 import { type Fix, fixerOf } from '../../../editing/quick-fixes.ts';
-import type { TextEdit } from '../../../editing/read-text.ts';
+import { parseEditorText, type TextEdit, type TextMode } from '../../../editing/read-text.ts';
 import { type Diagnosed, useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { GrowingArea } from '../../ui/pane.tsx';
@@ -107,20 +107,21 @@ function Fixes({ fixes, onFix }: { fixes: readonly Fix[]; onFix: (edits: readonl
 
 interface ProblemListProps {
   text: string;
+  mode: TextMode;
   diagnostics: readonly Diagnostic[];
   onGoTo: (line: number, column: number) => void;
   onFix: (edits: readonly TextEdit[]) => void;
 }
 
 /** Lists the problems of the editor's text with links to their positions and fixes. */
-function ProblemList({ text: latest, diagnostics, onGoTo, onFix }: ProblemListProps) {
+function ProblemList({ text: latest, mode, diagnostics, onGoTo, onFix }: ProblemListProps) {
   const predicates = usePredicates().data;
   const text = useSettledText(latest);
   const problems = useMemo(() => {
     if (diagnostics.length === 0) return [];
-    const fixesOf = fixerOf(text, 'program', predicates ?? []);
+    const fixesOf = fixerOf(text, () => parseEditorText(text, mode), predicates ?? []);
     return diagnostics.slice(0, maxShown).map((each) => ({ diagnostic: each, fixes: fixesOf(each) }));
-  }, [text, diagnostics, predicates]);
+  }, [text, mode, diagnostics, predicates]);
   if (diagnostics.length === 0) return null;
   return (
     <ul className={styles.problems} aria-label="Problems">
@@ -152,6 +153,8 @@ function ProblemList({ text: latest, diagnostics, onGoTo, onFix }: ProblemListPr
 interface EditorBodyProps {
   label: string;
   placeholder?: string;
+  /** Default: facts and rules. */
+  mode?: TextMode;
   text: string;
   onText: (text: string) => void;
   diagnostics: readonly Diagnostic[];
@@ -170,7 +173,8 @@ interface EditorBodyProps {
 
 /** Shows the editor with its problems below, in a pane that grows with them. */
 export function EditorBody(props: EditorBodyProps) {
-  const { label, placeholder, text, onText, diagnostics, onSubmit, document, notice, below } = props;
+  const { label, placeholder, mode = 'program', text, onText, diagnostics, onSubmit } = props;
+  const { document, notice, below } = props;
   const own = useRef<CodeEditorHandle>(null);
   const editor = document?.handle ?? own;
   const [height, onHeight] = useEditorHeight(text);
@@ -183,6 +187,7 @@ export function EditorBody(props: EditorBodyProps) {
           <ProblemList
             diagnostics={diagnostics}
             text={text}
+            mode={mode}
             onGoTo={(line, column) => editor.current?.reveal(line, column)}
             onFix={(edits) => editor.current?.edit(edits)}
           />
@@ -192,6 +197,7 @@ export function EditorBody(props: EditorBodyProps) {
     >
       <LazyCodeEditor
         label={label}
+        mode={mode}
         {...(placeholder === undefined ? {} : { placeholder })}
         value={text}
         onChange={onText}

@@ -9,14 +9,16 @@ interface ListOrGraphProps {
   onSearch: (search: RulesSearch) => void;
 }
 
-/** Shows the filter of the lower pane and the switch between list, graph and document. */
+const shownViews = ['graph', 'document', 'tests'] as const;
+
+/** Shows the filter of the lower pane and the switch between list, graph, document and tests. */
 export function ListOrGraph({ search, onSearch }: ListOrGraphProps) {
   const { view, q = '' } = search;
   return (
     <>
       <TextInput
         className={styles.filter}
-        aria-label="Filter rules"
+        aria-label={view === 'tests' ? 'Filter tests' : 'Filter rules'}
         placeholder="Filter"
         leftSection={<IconSearch size={14} aria-hidden />}
         value={q}
@@ -28,13 +30,12 @@ export function ListOrGraph({ search, onSearch }: ListOrGraphProps) {
       <SegmentedControl
         aria-label="Show rules as"
         value={view ?? 'list'}
-        onChange={(value) =>
-          onSearch({ ...search, view: value === 'graph' || value === 'document' ? value : undefined })
-        }
+        onChange={(value) => onSearch({ ...search, view: shownViews.find((each) => each === value) })}
         data={[
           { value: 'list', label: 'List' },
           { value: 'graph', label: 'Graph' },
           { value: 'document', label: 'Document' },
+          { value: 'tests', label: 'Tests' },
         ]}
       />
     </>

@@ -11,7 +11,7 @@ import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { Guarded } from '../../api/permitted.tsx';
-import { ProblemNotice } from '../../ui/notices.tsx';
+import { RefusalShown, TestsFirst, useTestsFirst } from '../../editor/tests-first.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
@@ -37,7 +37,7 @@ function useTeach() {
   const { call, space, endpoint } = session;
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async ({ facts, rules }: Lesson) => {
+    mutationFn: async ({ facts, rules, runTests }: Lesson & { runTests: boolean }) => {
       const scope = scopeFieldsOf(space.scope);
       const learnt: Learnt = { facts: 0, rules: 0, known: 0, hints: [] };
       if (facts.length > 0) {
@@ -57,7 +57,7 @@ function useTeach() {
       for (const rule of rules) {
         const outcome = await call(
           'assertRule',
-          { body: { text: renderRule(rule), ...scope } },
+          { body: { text: renderRule(rule), ...scope, runTests } },
           { isWanted: true },
         );
         if (outcome.status === 'asserted') {
@@ -110,6 +110,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
   const { diagnostics, of } = useValidation(text);
   const teach = useTeach();
   const lesson = useLesson(text);
+  const runTests = useTestsFirst();
   const hasErrors = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   const reason = useReason(lesson.rules.length > 0 ? 'assertRule' : 'assertFacts');
 
@@ -118,12 +119,15 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
     if (!whole.isReady || reason !== null || teach.isPending) return;
     // Errors of an older text block nothing: the service checks everything anyway.
     if (hasErrors && of === written) return;
-    teach.mutate(whole, {
-      onSuccess: (learnt) => {
-        setText('');
-        tell(learnt);
+    teach.mutate(
+      { ...whole, runTests },
+      {
+        onSuccess: (learnt) => {
+          setText('');
+          tell(learnt);
+        },
       },
-    });
+    );
   }
 
   const editor = (
@@ -134,6 +138,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
       actions={
         <>
           {space.scope.kind === 'named' && <span className="dim">into scope {scopeLabel(space.scope)}</span>}
+          <TestsFirst />
           <TryButton isOpen={isTrying} onOpen={setIsTrying} />
           <Guarded reason={reason}>
             <Button
@@ -157,7 +162,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
           onText={setText}
           diagnostics={diagnostics}
           onSubmit={onTeach}
-          {...(teach.error === null ? {} : { notice: <ProblemNotice failure={apiFailureOf(teach.error)} /> })}
+          {...(teach.error === null ? {} : { notice: <RefusalShown failure={apiFailureOf(teach.error)} /> })}
         />
       </div>
     </PaneFrame>

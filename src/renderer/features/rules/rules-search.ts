@@ -1,4 +1,4 @@
-/** Search parameters of the Rules view: open rule, filter, list or graph, and the predicate to rename. */
+/** Search parameters of the Rules view: open rule or test, filter, way of showing, and the predicate to rename. */
 export interface RulesSearch {
   /** Id of the rule in the editor. */
   rule?: string | undefined;
@@ -6,8 +6,10 @@ export interface RulesSearch {
   q?: string | undefined;
   /** Order of the list, as in `rule-order.ts`; absent: by creation. */
   sort?: string | undefined;
-  /** `graph` shows the dependency graph instead of the list, `document` all rules as one text. */
-  view?: 'graph' | 'document' | undefined;
+  /** `graph` shows the dependency graph instead of the list, `document` all rules as one text, `tests` the tests. */
+  view?: 'graph' | 'document' | 'tests' | undefined;
+  /** Name of the test in the editor. */
+  test?: string | undefined;
   /** Selected relation of the graph, as `name/arity`. */
   at?: string | undefined;
   /** The predicate to rename, as `name/arity`; opens the dialog. */
@@ -23,7 +25,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 function viewOf(value: unknown): RulesSearch['view'] {
-  return value === 'graph' || value === 'document' ? value : undefined;
+  return value === 'graph' || value === 'document' || value === 'tests' ? value : undefined;
 }
 
 /** Reads the search parameters; invalid ones are dropped. */
@@ -33,6 +35,7 @@ export function rulesSearchOf(search: Record<string, unknown>): RulesSearch {
     q: textOf(search['q']),
     sort: textOf(search['sort']),
     view: viewOf(search['view']),
+    test: textOf(search['test']),
     at: textOf(search['at']),
     rename: textOf(search['rename']),
     to: textOf(search['to']),

@@ -67,6 +67,7 @@ function DeletedRule({ id, onNew }: GoneRuleProps) {
   );
 }
 
+const TestsView = lazyComponent(async () => (await import('./tests-view.tsx')).TestsView);
 const DocumentPane = lazyComponent(async () => (await import('./document-pane.tsx')).DocumentPane);
 const ReplaceDialog = lazyComponent(async () => (await import('./replace-dialog.tsx')).ReplaceDialog);
 const GraphPane = lazy(async () => ({ default: (await import('./graph-pane.tsx')).GraphPane }));
@@ -76,7 +77,10 @@ interface RulesViewProps {
   onSearch: (search: RulesSearch) => void;
 }
 
-/** Shows the Rules view: an editor above, and the rules below as a list or dependency graph; or all rules as one document. */
+/**
+ * Shows the Rules view: an editor above, and the rules below as a list or dependency graph; or all rules as one document; or
+ * the tests.
+ */
 export function RulesView(props: RulesViewProps) {
   const { space } = useSession();
   const place = `${space.database}.${space.tenant}`;
@@ -119,7 +123,11 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   );
   return (
     <>
-      {search.view === 'document' ? (
+      {search.view === 'tests' ? (
+        <Suspense fallback={null}>
+          <TestsView search={search} onSearch={onSearch} />
+        </Suspense>
+      ) : search.view === 'document' ? (
         <Suspense fallback={null}>
           <DocumentPane search={search} onSearch={onSearch} />
         </Suspense>

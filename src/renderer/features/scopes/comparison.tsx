@@ -4,6 +4,7 @@ import { useEffect, useEffectEvent } from 'react';
 import { mergeStrategies, type MergeStrategy } from '../../../engine/contract/scopes.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
+import { RefusalShown, TestsFirst } from '../../editor/tests-first.tsx';
 import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { isTextField, matchesKeys } from '../../ui/keys.ts';
@@ -88,7 +89,7 @@ function Failed({ merge }: { merge: Merge }) {
   if (state.kind !== 'failed') return null;
   return (
     <div className={styles.failed}>
-      <ProblemNotice failure={state.failure} />
+      <RefusalShown failure={state.failure} />
       <p>
         {state.what === 'merge' ? 'Nothing was merged.' : 'Nothing was undone.'}{' '}
         <Button size="compact-xs" variant="default" onClick={dismiss}>
@@ -210,6 +211,7 @@ function MergeBar({ comparison, merge, onStrategy }: MergeBarProps) {
       <span role="status" className="flex-row rest-width gap-2-12 flex-wrap">
         {differences.isSuccess && <Outcome comparison={comparison} />}
       </span>
+      <TestsFirst />
       <Permitted operation="commitTransaction">
         <Button
           className={styles.mergeButton ?? ''}

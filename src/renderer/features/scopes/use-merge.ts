@@ -15,6 +15,7 @@ import { historyOf, move, record, recordStuck, type HistoryStep } from '../../ap
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { type ApiFailure, apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
+import { useTestsFirst } from '../../editor/tests-first.tsx';
 import type { Space } from '../../api/space.ts';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
 import { type Side, sideLabel } from './scopes-search.ts';
@@ -153,6 +154,7 @@ export function useMerge(comparison: ScopeComparison) {
   const [state, setState] = useState<MergeState>({ kind: 'idle' });
   const about = aboutOf(endpoint);
   const last = useLastMerge((store) => (store.about === about ? store.made : null));
+  const runTests = useTestsFirst();
   const isBusy = state.kind === 'merging' || state.kind === 'undoing';
   const { differences, acknowledge, pair } = comparison;
 
@@ -166,7 +168,7 @@ export function useMerge(comparison: ScopeComparison) {
     const fresh = await differences.refetch({ throwOnError: true });
     // Structural sharing: only an identical result is the same object.
     if (fresh.data !== differences.data) return { kind: 'moved on' };
-    const merged = await call('mergeScopes', { body: requestOf(comparison) });
+    const merged = await call('mergeScopes', { body: { ...requestOf(comparison), runTests } });
     noteGeneration(merged.generation);
     const { source, target } = pair;
     const undo = wayBack(comparison, merged, before);
