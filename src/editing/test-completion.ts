@@ -16,6 +16,7 @@ export function testCompletionsAt(text: string, offset: number): ReturnType<type
   const last = /(?:^|[.{}])\s*$/.exec(before.replaceAll(/^\s*[%#].*$/gm, ''))?.[0].trim();
   if (last === undefined) return null;
   const names = last === '' || last === '}' ? (['test'] as const) : (['given', 'expect'] as const);
-  const suggestions = word === '' ? [] : names.map((label) => ({ kind: 'keyword' as const, label, ...words[label] }));
+  const suggestions =
+    word === '' ? [] : names.map((label) => ({ kind: 'keyword' as const, label, ...words[label] }));
   return { from: offset - word.length, suggestions };
 }

@@ -30,9 +30,7 @@ export function ListOrGraph({ search, onSearch }: ListOrGraphProps) {
       <SegmentedControl
         aria-label="Show rules as"
         value={view ?? 'list'}
-        onChange={(value) =>
-          onSearch({ ...search, view: shownViews.find((each) => each === value) })
-        }
+        onChange={(value) => onSearch({ ...search, view: shownViews.find((each) => each === value) })}
         data={[
           { value: 'list', label: 'List' },
           { value: 'graph', label: 'Graph' },

@@ -119,12 +119,15 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
     if (!whole.isReady || reason !== null || teach.isPending) return;
     // Errors of an older text block nothing: the service checks everything anyway.
     if (hasErrors && of === written) return;
-    teach.mutate({ ...whole, runTests }, {
-      onSuccess: (learnt) => {
-        setText('');
-        tell(learnt);
+    teach.mutate(
+      { ...whole, runTests },
+      {
+        onSuccess: (learnt) => {
+          setText('');
+          tell(learnt);
+        },
       },
-    });
+    );
   }
 
   const editor = (

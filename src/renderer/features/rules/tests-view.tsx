@@ -37,7 +37,8 @@ import { TestOutcomeShown } from '../../editor/test-outcome.tsx';
 import { standingOf, type TestRuns, useTestRuns, useTests } from './use-tests.ts';
 
 const icon = { size: 14, 'aria-hidden': true } as const;
-const example = 'test "a grandparent" {\n  given parent(zoe, yan), parent(yan, xia).\n  expect grandparent(zoe, ?z) = xia.\n}';
+const example =
+  'test "a grandparent" {\n  given parent(zoe, yan), parent(yan, xia).\n  expect grandparent(zoe, ?z) = xia.\n}';
 
 interface TestsViewProps {
   search: RulesSearch;
@@ -201,8 +202,8 @@ function Coverage({ coverage }: { coverage: TestCoverage }) {
   return (
     <section className={`flex-column gap-8 ${styles.coverage}`} aria-label="Coverage">
       <p className="no-margin">
-        {formatCount(rulesExercised)} of {formatAmount(rules, 'rule')} exercised, {formatCount(literalsExercised)}{' '}
-        of {formatAmount(literals, 'condition')}.
+        {formatCount(rulesExercised)} of {formatAmount(rules, 'rule')} exercised,{' '}
+        {formatCount(literalsExercised)} of {formatAmount(literals, 'condition')}.
       </p>
       {uncovered.length > 0 && (
         <ul className="plain-list flex-column gap-8" aria-label="Rules that are not covered">
@@ -236,7 +237,11 @@ function Results({ runs, chosen }: { runs: TestRuns; chosen: string | undefined 
     ) : (
       <EmptyState
         icon={
-          last.length > 0 ? <IconCircleCheck size={30} stroke={1.3} aria-hidden /> : <IconTestPipe size={30} stroke={1.3} aria-hidden />
+          last.length > 0 ? (
+            <IconCircleCheck size={30} stroke={1.3} aria-hidden />
+          ) : (
+            <IconTestPipe size={30} stroke={1.3} aria-hidden />
+          )
         }
         title={last.length > 0 ? 'All of them passed' : 'Nothing was run yet'}
       >
