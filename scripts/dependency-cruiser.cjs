@@ -99,6 +99,8 @@ const homes = {
   uplot: '^src/renderer/',
   'd3-hierarchy': '^src/renderer/ui/layout/',
   '@dagrejs/dagre': '^src/renderer/ui/layout/',
+  'vscode-languageserver': '^src/main/language-server/',
+  'vscode-languageserver-textdocument': '^src/main/language-server/',
   pino: '^src/main/telemetry/',
   'prom-client': '^src/main/telemetry/',
   zod: '^src/(engine/contract/|main/base/config[^/]*\\.ts$|main/llm/)',
@@ -136,6 +138,7 @@ const mainLayers = {
   bridge: ['base'],
   packages: ['base'],
   'command-line': ['base', 'packages'],
+  'language-server': [],
   desktop: ['base'],
   service: [
     'base',
@@ -150,7 +153,7 @@ const mainLayers = {
     'replication',
     'bridge',
   ],
-  entry: ['base', 'service', 'command-line', 'desktop', 'telemetry'],
+  entry: ['base', 'service', 'command-line', 'language-server', 'desktop', 'telemetry'],
 };
 
 /**

@@ -101,10 +101,30 @@ function licenceOf(path, name, { version = '' }) {
   return { name, version, licence, text };
 }
 
-/** The list as a file to ship, beginning with the product's own licence. */
-export function licencesText() {
+/**
+ * The licences of the packages that a bundle has modules of, as a file to ship with it.
+ * @param {Iterable<string>} modules paths
+ */
+export function licencesOfModules(modules) {
+  /** @type {Map<string, Licence>} */
+  const found = new Map();
+  for (const module of modules) {
+    const [, path, name] =
+      /^.*?((?:node_modules\/.*)?node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(module) ?? [];
+    if (path === undefined || name === undefined || found.has(path)) continue;
+    const { version } = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
+    found.set(path, licenceOf(path, name, { version }));
+  }
+  return licencesText([...found.values()].sort((one, other) => (one.name < other.name ? -1 : 1)));
+}
+
+/**
+ * The list as a file to ship, beginning with the product's own licence.
+ * @param {readonly Licence[]} licences
+ */
+export function licencesText(licences = collectLicences()) {
   const line = '-'.repeat(100);
-  const parts = collectLicences().map(
+  const parts = licences.map(
     ({ name, version, licence, text }) => `${name} ${version} (${licence})\n\n${text}\n`,
   );
   return ['Corollary is licensed under the Apache License 2.0. It contains:\n', ...parts].join(

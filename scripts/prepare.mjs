@@ -87,6 +87,7 @@ const outputs = [
   'out/mcp/proof-app.html',
   'out/bridge/corollary-mcp.js',
   'out/corollary.mcpb',
+  'out/corollary.vsix',
   'client/dist/index.js',
 ];
 
@@ -102,6 +103,7 @@ export async function build() {
   await runBuild(['node_modules/electron-vite/bin/electron-vite.js', 'build', '--logLevel', 'warn']);
   await runBuild(['node_modules/vite/bin/vite.js', 'build', '--config', 'scripts/vite.proof-app.config.ts']);
   await runBuild(['scripts/build-bridge.mjs']);
+  await runBuild(['scripts/build-vscode.mjs']);
   await runBuild(['node_modules/ts7/bin/tsc', '-p', 'client/tsconfig.json']);
   await runBuild(['scripts/documentation/build.mjs']);
   await runBuild(['scripts/compress-files.mjs']);
@@ -133,6 +135,9 @@ function sourcesDigest() {
     'electron.vite.config.ts',
     'scripts/vite.proof-app.config.ts',
     'scripts/build-bridge.mjs',
+    'scripts/build-vscode.mjs',
+    'scripts/licences.mjs',
+    'scripts/zip.mjs',
     'scripts/compress-files.mjs',
     'LICENSE',
     'tsconfig/base.json',
@@ -142,7 +147,7 @@ function sourcesDigest() {
   const sources = ['src', 'client/src']
     .flatMap(filesBelow)
     .filter((path) => !/\.(test|fuzz|long|bench)\.tsx?$/.test(path));
-  const others = ['resources', 'docs', 'scripts/documentation'].flatMap(filesBelow);
+  const others = ['resources', 'docs', 'scripts/documentation', 'packaging/vscode'].flatMap(filesBelow);
   for (const path of [...configuration, ...sources, ...others]) {
     const absolute = join(root, path);
     if (existsSync(absolute)) hash.update(`\n${path}\n`).update(readFileSync(absolute));

@@ -2297,6 +2297,11 @@ export type PackageOutcome = {
   gained: number;
   /** Conclusions that are no longer true. */
   lost: number;
+  /** As text, the first 100 of each by code point; of a repeated request none. */
+  conclusions: {
+    gained: string[];
+    lost: string[];
+  };
   /** Time or memory ran out: the numbers of conclusions are lower bounds. */
   consequencesComplete?: false | undefined;
   /** With it: predicate/arity of what was not derived, negated with -. */

@@ -21,6 +21,8 @@ export interface DescribedPredicate {
   /** A rendered fact; null: none. */
   readonly example: string | null;
   readonly declaration?: Declaration | undefined;
+  /** Names of the files that bring it; absent: it is stored. */
+  readonly origins?: readonly string[];
 }
 
 /** The predicates and rules that completion and hover know, of a knowledge base or of a package. */
@@ -30,7 +32,7 @@ export interface DescribedKnowledge<Predicate extends DescribedPredicate = Descr
 }
 
 /** One completion. */
-interface Suggestion {
+export interface Suggestion {
   readonly kind: 'predicate' | 'variable' | 'argument' | 'keyword';
   readonly label: string;
   readonly detail: string;
@@ -40,7 +42,7 @@ interface Suggestion {
 }
 
 /** Completions at a position. */
-interface Completions {
+export interface Completions {
   /** Start of the text that a suggestion replaces. */
   readonly from: number;
   readonly suggestions: readonly Suggestion[];
@@ -95,7 +97,16 @@ function amount(count: number, one: string): string {
 function predicateDetail(predicate: DescribedPredicate): string {
   const parts = [`/${predicate.arity}`, amount(predicate.facts, 'fact')];
   if (predicate.rules > 0) parts.push(amount(predicate.rules, 'rule'));
+  if (predicate.origins !== undefined) parts.push(filesInWords(predicate.origins));
   return parts.join(' · ');
+}
+
+/** Files that are named; the rest is counted. */
+const maxNamedFiles = 2;
+
+function filesInWords(origins: readonly string[]): string {
+  const more = origins.length - maxNamedFiles;
+  return `${origins.slice(0, maxNamedFiles).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function escapeSnippet(text: string): string {
@@ -114,7 +125,8 @@ function documentationOf({ example, scopes, declaration }: DescribedPredicate): 
   return lines.length === 0 ? {} : { documentation: lines.join('\n') };
 }
 
-function predicateSuggestion(predicate: DescribedPredicate): Suggestion {
+/** A predicate with placeholders for its arguments. */
+export function predicateSuggestion(predicate: DescribedPredicate): Suggestion {
   const declared = predicate.declaration?.arguments.map(({ name }) => name) ?? [];
   const names = declared.length > 0 ? declared : ['x', 'y', 'z', 'u', 'v', 'w'];
   const places = Array.from(
@@ -265,7 +277,7 @@ export function hoverAt<Predicate extends DescribedPredicate>(
     const textOf = (rules: DescribedKnowledge['rules']) =>
       rules.slice(0, maxRules).map(({ text }) => `${text}.`);
     return [
-      `**${name}/${predicate.arity}** — ${counts}${scopesInWords(predicate.scopes)}`,
+      `**${name}/${predicate.arity}** — ${counts}${scopesInWords(predicate.scopes)}${predicate.origins === undefined ? '' : ` · in ${filesInWords(predicate.origins)}`}`,
       ...(predicate.declaration === undefined
         ? []
         : codeBlock('Declared', [renderDeclaration(predicate.declaration)], 1)),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRule } from '../engine/language/parse.ts';
 import { diagnoseText } from './diagnose-text.ts';
 import { fixerOf } from './quick-fixes.ts';
-import { applyTextEdits, type TextMode } from './read-text.ts';
+import { applyTextEdits, parseEditorText, type TextMode } from './read-text.ts';
 
 const knowledge = {
   predicates: [
@@ -17,7 +17,9 @@ const knowledge = {
 function fixed(text: string, code: string, mode: TextMode = 'program'): Record<string, string> {
   const found = diagnoseText(text, mode, knowledge).filter((each) => each.code === code);
   expect(found.length, `a diagnostic ${code}`).toBeGreaterThan(0);
-  const fixes = found.flatMap((each) => fixerOf(text, mode, knowledge.predicates)(each));
+  const fixes = found.flatMap((each) =>
+    fixerOf(text, () => parseEditorText(text, mode), knowledge.predicates)(each),
+  );
   return Object.fromEntries(fixes.map(({ title, edits }) => [title, applyTextEdits(text, edits)]));
 }
 
@@ -104,7 +106,7 @@ describe('quick fixes', () => {
     const text =
       'p(?x, ?w) :- parent(?x, ?y), not married(?z, ?x).\nq(?x) :- Person(?x).\nperson(a, b).\nr(?u) :- person(?u), prent(?u, ?v).';
     for (const each of diagnoseText(text, 'program', knowledge))
-      for (const fix of fixerOf(text, 'program', knowledge.predicates)(each)) {
+      for (const fix of fixerOf(text, () => parseEditorText(text, 'program'), knowledge.predicates)(each)) {
         const after = diagnoseText(applyTextEdits(text, fix.edits), 'program', knowledge);
         expect(after.map(({ message }) => message)).not.toContain(each.message);
       }

@@ -7,14 +7,7 @@
 import type { Diagnostic } from '../engine/contract/rules.ts';
 import { ruleProblems } from '../engine/language/check.ts';
 import type { Span } from '../engine/language/source.ts';
-import {
-  type PredicateUse,
-  type ParsedText,
-  parseEditorText,
-  type TextEdit,
-  type TextMode,
-  type VariableUse,
-} from './read-text.ts';
+import type { ParsedText, PredicateUse, TextEdit, VariableUse } from './read-text.ts';
 
 /** A titled fix. */
 export interface Fix {
@@ -313,17 +306,21 @@ const fixesByCode: Record<Diagnostic['code'], (found: Case) => Fix[]> = {
 };
 
 /**
- * Returns a function from diagnostics to fixes, most likely first. `known`: the stored predicates. The text is parsed
- * once, on the first call.
+ * Returns a function from diagnostics to fixes, most likely first. `readText`: the text as it is parsed, called once;
+ * `known`: the existing predicates.
  */
-export function fixerOf(text: string, mode: TextMode, known: Vocabulary): (diagnostic: Diagnostic) => Fix[] {
+export function fixerOf(
+  text: string,
+  readText: () => ParsedText,
+  known: Vocabulary,
+): (diagnostic: Diagnostic) => Fix[] {
   let read: ParsedText | null = null;
   return (diagnostic) => {
     const place = {
       start: offsetAt(text, diagnostic.startLine, diagnostic.startColumn),
       end: offsetAt(text, diagnostic.endLine, diagnostic.endColumn),
     };
-    read ??= parseEditorText(text, mode);
+    read ??= readText();
     return fixesByCode[diagnostic.code]({ text, read, place, known, diagnostic });
   };
 }

@@ -15,8 +15,8 @@ import { isAggregate, isBuiltin } from '../engine/language/terms.ts';
 /** How a text is parsed: facts and rules, the body of a question, or one constraint. */
 export type TextMode = 'program' | 'question' | 'constraint' | 'tests';
 
-/** Role of an atom in its statement. */
-type AtomRole = 'fact' | 'head' | 'body';
+/** Role of an atom in its statement; `given` and `answer`: in a test. */
+type AtomRole = 'fact' | 'head' | 'body' | 'declaration' | 'given' | 'answer';
 
 /** One occurrence of a predicate. */
 export interface PredicateUse {
@@ -51,7 +51,8 @@ export type SymbolUse = PredicateUse | VariableUse;
 
 /** A parsed statement. */
 export interface ReadStatement {
-  readonly kind: 'fact' | 'rule' | 'question' | 'constraint';
+  /** `question`: the whole text is one, or an expectation of a test; `given`: what a test supposes. */
+  readonly kind: 'fact' | 'rule' | 'question' | 'constraint' | 'declaration' | 'given';
   /** For a question, the whole text. */
   readonly span: Span;
   readonly atom: Atom | null;
@@ -79,8 +80,8 @@ export function withoutQuestionMark(text: string): string {
 
 const most = 1_000_000;
 
-/** Collects the occurrences of one statement. `shift` is the length of the text put before it. */
-class Uses {
+/** Collects the occurrences of names, statement by statement. `shift` is the length of the text put before them. */
+export class SymbolUses {
   readonly predicates: PredicateUse[] = [];
   readonly variables: VariableUse[] = [];
   readonly #shift: number;
@@ -145,7 +146,12 @@ class Uses {
   }
 }
 
-function readStatement(statement: Statement, index: number, uses: Uses, isQuestion: boolean): ReadStatement {
+function readStatement(
+  statement: Statement,
+  index: number,
+  uses: SymbolUses,
+  isQuestion: boolean,
+): ReadStatement {
   const { kind, span, head } = statement;
   const atom = kind === 'fact' ? statement.atom : statement.rule.head;
   if (!isQuestion) {
@@ -165,7 +171,7 @@ function readStatement(statement: Statement, index: number, uses: Uses, isQuesti
 function readConstraint(
   { span, literals, body }: ConstraintStatement,
   index: number,
-  uses: Uses,
+  uses: SymbolUses,
 ): ReadStatement {
   uses.body(literals, body, index, 0);
   return { kind: 'constraint', span: uses.span(span), atom: null, rule: null, body };
@@ -201,7 +207,7 @@ function readAnew(text: string, mode: TextMode): ParsedText {
   const whole = isQuestion ? questionHead + withoutQuestionMark(text) : text;
   const allowsConstraints = mode === 'constraint';
   const { statements, constraints, errors } = parseProgram(whole, { maxErrors: most, allowsConstraints });
-  const uses = new Uses(shift);
+  const uses = new SymbolUses(shift);
   if (allowsConstraints)
     return {
       statements: constraints.map((constraint, index) => readConstraint(constraint, index, uses)),

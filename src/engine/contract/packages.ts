@@ -94,6 +94,11 @@ export const packageOutcomeSchema = z.object({
   keptCount: z.int(),
   gained: z.int().describe('Conclusions that become true'),
   lost: z.int().describe('Conclusions that are no longer true'),
+  conclusions: z
+    .object({ gained: listed, lost: listed })
+    .describe(
+      `As text, the first ${maxPackageChangesListed} of each by code point; of a repeated request none`,
+    ),
   ...completenessFields,
   generation: generationSchema,
   dryRun: z.literal(true).optional(),

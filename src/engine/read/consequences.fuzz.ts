@@ -168,6 +168,9 @@ function conclusionsIn({ facts, ...knowledge }: Knowledge, view: ModelView): Set
   return atoms;
 }
 
+/** Conclusions of each kind that are listed. */
+const maxFirst = 3;
+
 /** The conclusions of the one state that are not true in the other, each once. */
 function missing(one: Knowledge, other: Knowledge, views: readonly ModelView[]): string[] {
   const found = new Set<string>();
@@ -180,10 +183,12 @@ function missing(one: Knowledge, other: Knowledge, views: readonly ModelView[]):
 
 function expected(before: Knowledge, after: Knowledge, views: readonly ModelView[]) {
   const lostAtoms = missing(before, after, views);
+  const gainedAtoms = missing(after, before, views);
   return {
-    gained: missing(after, before, views).length,
+    gained: gainedAtoms.length,
     lost: lostAtoms.length,
     lostAtoms,
+    first: { gained: gainedAtoms.slice(0, maxFirst), lost: lostAtoms.slice(0, maxFirst) },
     notWorkedOut: [],
   };
 }
@@ -214,7 +219,7 @@ async function compareWithModels(flavour: Flavour, seed: number): Promise<void> 
     const { context, touched } = await suppose(before, operations);
     const views = randomViews(prng, vocabulary, flavour);
     const about = JSON.stringify({ operations, views });
-    const states = { before, after: context, relations: touched.keys(), views, listsLost: true };
+    const states = { before, after: context, relations: touched.keys(), views, listsLost: true, maxFirst };
     expect(await consequencesOf(states, limits), about).toEqual(expected(was, knowledgeOf(next), views));
     expect(written.known, 'it makes nothing known').toEqual(known);
     // The same for a change that was made.
@@ -227,7 +232,7 @@ async function compareWithModels(flavour: Flavour, seed: number): Promise<void> 
       touchedNow.add(relationOf({ predicate, args: [...args], negated: !truthVal }));
     }
     const after = written.context();
-    const made = { before, after, relations: touchedNow, views, listsLost: true };
+    const made = { before, after, relations: touchedNow, views, listsLost: true, maxFirst };
     expect(await consequencesOf(made, limits)).toEqual(expected(was, knowledgeOf(written.current), views));
   }
 }

@@ -155,8 +155,6 @@ export interface AskPast {
   readonly timeoutMs: number;
   /** See `RemoteQuestion`. */
   readonly askedAt: number;
-  /** True: its answer crosses piece by piece before its reply. */
-  readonly streams: boolean;
 }
 
 /** Ends what reads or rebuilds the copy, then drops it; the reply is `cancelled`. */

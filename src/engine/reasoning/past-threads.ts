@@ -138,7 +138,7 @@ export class PastOnThread implements PastThere {
     if (!this.isThere) throw new PastLost(false);
     this.#asked();
     const named = namedOf(caller);
-    const asked = { past: this.#number, reading, input, time, timeoutMs, streams: send !== null };
+    const asked = { past: this.#number, reading, input, time, timeoutMs };
     const askedAt = performance.timeOrigin + startedAt;
     const make = (id: number): AskPast => ({ kind: 'askPast', id, caller: named, askedAt, ...asked });
     const waitMs = timeoutMs - (performance.now() - startedAt);

@@ -22,11 +22,19 @@ export interface Consequences {
   readonly lost: number;
   /** The lost conclusions as text, by code point; empty unless requested. */
   readonly lostAtoms: readonly string[];
+  /** As many of both as were requested, the first by code point. */
+  readonly first: { readonly gained: readonly string[]; readonly lost: readonly string[] };
   /** `predicate/arity` of relations not worked out, with a minus sign if negated, by code point. */
   readonly notWorkedOut: readonly string[];
 }
 
-export const noConsequences: Consequences = { gained: 0, lost: 0, lostAtoms: [], notWorkedOut: [] };
+export const noConsequences: Consequences = {
+  gained: 0,
+  lost: 0,
+  lostAtoms: [],
+  first: { gained: [], lost: [] },
+  notWorkedOut: [],
+};
 
 /** Two states of one tenant. A conclusion in several views counts once if any of them gains or loses it. */
 interface ComparedStates {
@@ -36,6 +44,8 @@ interface ComparedStates {
   readonly relations: Iterable<string>;
   readonly views: readonly ScopeChoice[];
   readonly listsLost?: boolean;
+  /** How many gained and how many lost conclusions `first` has at most; absent: none. */
+  readonly maxFirst?: number;
 }
 
 export type ConsequenceLimits = Pick<EvaluationLimits, 'timeoutMs' | 'maxDerivations' | 'signal'>;
@@ -78,7 +88,8 @@ export async function consequencesOf(
     const open = await workThrough(goals, limits, search);
     const notWorkedOut = [...new Set(open.map(nameOf))].sort(compareText);
     const lostAtoms = await search.listed();
-    return { gained: search.gained, lost: search.lost, lostAtoms, notWorkedOut };
+    const first = { gained: search.firstGained.sorted(), lost: search.firstLost.sorted() };
+    return { gained: search.gained, lost: search.lost, lostAtoms, first, notWorkedOut };
   } finally {
     search.end();
   }
@@ -153,6 +164,8 @@ const bytesOfListed = 96;
 class Search {
   gained = 0;
   lost = 0;
+  readonly firstGained: FirstTexts;
+  readonly firstLost: FirstTexts;
   readonly #lostAtoms: string[] = [];
   /** Pays for the list of all goals, and sorts it. */
   readonly #listing: Pacer;
@@ -160,18 +173,22 @@ class Search {
   readonly #reasoner: Reasoner;
   readonly #views: readonly ScopeChoice[];
   readonly #listsLost: boolean;
+  readonly #maxFirst: number;
   readonly #was: ReaderApart;
   readonly #now: ReaderApart;
   #sets: { readonly was: TableSet; readonly now: TableSet } | null = null;
 
   constructor(
-    { before, after, views, listsLost = false }: ComparedStates,
+    { before, after, views, listsLost = false, maxFirst = 0 }: ComparedStates,
     signal: ConsequenceLimits['signal'],
   ) {
     this.#reasoner = after.reasoner;
     this.#listing = after.reasoner.pacer({ timeoutMs: unlimited, maxDerivations: unlimited, signal });
     this.#views = views;
     this.#listsLost = listsLost;
+    this.#maxFirst = maxFirst;
+    this.firstGained = new FirstTexts(maxFirst);
+    this.firstLost = new FirstTexts(maxFirst);
     this.#now = apart(after.reader);
     // Shared constants give equal texts equal ids in both states.
     this.#was = apart(before.reader, this.#now.overlay.constants);
@@ -185,8 +202,11 @@ class Search {
       const lost = new Tuples(goal.arity);
       for (const view of this.#views) await this.#compareIn(view, goal, { gained, lost }, pacer);
       const atoms = this.#listsLost ? await this.#rendered(goal, lost, pacer) : [];
+      const first = [await this.#first(goal, gained, pacer), await this.#first(goal, lost, pacer)] as const;
       this.gained += gained.count;
       this.lost += lost.count;
+      this.firstGained.add(first[0]);
+      this.firstLost.add(first[1]);
       for (const atom of atoms) this.#lostAtoms.push(atom);
       return true;
     } catch (error) {
@@ -262,6 +282,21 @@ class Search {
     }
   }
 
+  async #first({ predicate, negated }: Goal, rows: Tuples, pacer: Pacer): Promise<readonly string[]> {
+    const first = new FirstTexts(this.#maxFirst);
+    if (this.#maxFirst === 0) return [];
+    const { constants } = this.#now.overlay;
+    const tuple = new Int32Array(rows.arity);
+    const meter = new ByteMeter();
+    for (let row = 0; row < rows.count; row++) {
+      const args = Array.from(tupleAt(rows, row, tuple), (id) => constants.text(id));
+      const atom = renderAtom({ predicate, args, negated });
+      first.add([atom]);
+      if (meter.counts(atom.length)) await pacer.breathe();
+    }
+    return first.sorted();
+  }
+
   async #rendered({ predicate, negated }: Goal, rows: Tuples, pacer: Pacer): Promise<string[]> {
     const { constants } = this.#now.overlay;
     const atoms: string[] = [];
@@ -282,6 +317,32 @@ class Search {
       throw error;
     }
     return atoms;
+  }
+}
+
+/** The first texts by code point of any number. */
+class FirstTexts {
+  readonly #max: number;
+  readonly #texts: string[] = [];
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(texts: readonly string[]): void {
+    for (const text of texts) {
+      this.#texts.push(text);
+      if (this.#texts.length >= 2 * this.#max) this.#cut();
+    }
+  }
+
+  sorted(): readonly string[] {
+    this.#cut();
+    return this.#texts;
+  }
+
+  #cut(): void {
+    this.#texts.sort(compareText).splice(this.#max);
   }
 }
 

@@ -42,7 +42,7 @@ import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-num
 import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { tupleAt } from './tuples.ts';
 import { PastFacts, type PastNumbers } from './past-facts.ts';
-import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
+import { ScopeNames, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { noteRestored } from './restored-facts.ts';
 import { RelationNames } from './relation-names.ts';
 import { type Bounds, StoredRelation } from './stored-relation.ts';
@@ -143,12 +143,11 @@ export class FactStore {
     const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
     store.forgottenThrough = kept.forgottenThrough;
     for (const scope of kept.scopes) store.#scopeNames.intern(scope);
-    const inScopes: AliveFact[][] = [];
+    store.scopes.restore(kept.scopeRecords);
     for (const relation of kept.relations) {
       store.register(relation);
-      inScopes.push(await noteRestored(relation, store.boundaries, time, slices));
+      await noteRestored(relation, store, time, slices);
     }
-    store.scopes.restore(kept.scopeRecords, inScopes.flat());
     store.#mergeBases = new MergeBases(kept.mergeBases);
     store.#archive.keepFor(store.#mergeBases.pins());
     for (const { relation, versions } of kept.archive) store.#archive.restore(relation, versions);

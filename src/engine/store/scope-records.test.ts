@@ -104,7 +104,8 @@ test('continues counting after it is saved and restored', () => {
     number: relation.number[row] as number,
     until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
   }));
-  again.scopes.restore(facts.scopes.saved(), alive);
+  again.scopes.restore(facts.scopes.saved());
+  for (const fact of alive) again.scopes.hold(fact);
   expect([...again.scopes.all()]).toEqual([...facts.scopes.all()]);
   expect(record('s')?.held).toBe(1);
   const endingAt = (number: number, instant: number): number =>

@@ -179,7 +179,8 @@ export class ScopeRecords {
   turnBack(time: number, alive: Iterable<AliveFact>): void {
     const { records } = this.saved();
     this.#ends.clear();
-    this.restore({ settledThrough: time, records }, alive);
+    this.restore({ settledThrough: time, records });
+    for (const fact of alive) this.hold(fact);
   }
 
   saved(): SavedScopes {
@@ -190,16 +191,18 @@ export class ScopeRecords {
     };
   }
 
-  /** Restores what was saved, with the facts that were alive then. */
-  restore({ settledThrough, records }: SavedScopes, alive: Iterable<AliveFact>): void {
+  /** Restores what was saved; then `hold` all facts that were alive. */
+  restore({ settledThrough, records }: SavedScopes): void {
     for (const [scope, record] of records) this.#records.set(scope, { forkedAt: null, ...record, held: 0 });
     this.#settledThrough = settledThrough ?? Number.NEGATIVE_INFINITY;
-    for (const { scope, number, until } of alive) {
-      const record = this.#records.get(scope);
-      if (record === undefined || until <= this.#settledThrough) continue;
-      record.held++;
-      if (until !== Number.POSITIVE_INFINITY) this.#ends.add(until, number);
-    }
+  }
+
+  /** Counts a fact that was alive when the scopes were saved. */
+  hold({ scope, number, until }: AliveFact): void {
+    const record = this.#records.get(scope);
+    if (record === undefined || until <= this.#settledThrough) return;
+    record.held++;
+    if (until !== Number.POSITIVE_INFINITY) this.#ends.add(until, number);
   }
 
   #loseIn(generation: number, scope: number): void {

@@ -55,7 +55,7 @@ interface Source {
  * and RuleException for a rule or constraint that is unsafe. `database`: whose declared names of arguments the text may use
  * beside its own.
  */
-export async function readStatements(
+export async function readPackageText(
   { text, files, scope }: Pick<PackageInput, 'text' | 'files' | 'scope'>,
   database: Pick<DatabaseState, 'declarations'>,
   slices: Slices,

@@ -68,6 +68,7 @@ it('stores what a package states in one generation, and says what follows', asyn
   const { engine, caller } = session;
   const tried = await apply(session, family, { dryRun: true });
   expect(tried).toMatchObject({ status: 'applied', generation: 0, gained: 3, lost: 0, dryRun: true });
+  expect([tried.conclusions.gained.length, tried.conclusions.lost]).toEqual([3, []]);
   expect(await stored(session)).toEqual([]);
   const applied = await apply(session, family);
   const { dryRun: _, ...same } = tried;
@@ -351,12 +352,13 @@ it('is the same after a crash and from a snapshot, and answers a repeated reques
     session = await opened();
     expect(await detail(session)).toEqual(before);
   }
-  const { gained, lost, ...rest } = first;
-  expect([gained, lost]).toEqual([3, 0]);
+  const { gained, lost, conclusions, ...rest } = first;
+  expect([gained, lost, conclusions.gained.length]).toEqual([3, 0, 3]);
   expect(await apply(session.as(again), family)).toEqual({
     ...rest,
     gained: 0,
     lost: 0,
+    conclusions: { gained: [], lost: [] },
     consequencesComplete: false,
   });
   expect(told(await apply(session, family))).toEqual(['unchanged']);

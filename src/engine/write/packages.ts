@@ -3,7 +3,12 @@ import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
-import type { PackageInput, PackageOutcome, PackageRemoval } from '../contract/packages.ts';
+import {
+  maxPackageChangesListed,
+  type PackageInput,
+  type PackageOutcome,
+  type PackageRemoval,
+} from '../contract/packages.ts';
 import {
   completenessPart,
   type Consequences,
@@ -25,7 +30,7 @@ import {
   planPackage,
   type PlannedAnswer,
 } from './package-plan.ts';
-import { noStatements, readStatements } from './package-text.ts';
+import { noStatements, readPackageText } from './package-text.ts';
 
 /**
  * Makes the knowledge what the package states. Throws ValidationException with the places of all errors, Forbidden if the
@@ -41,7 +46,7 @@ export async function applyPackage(
   const earlier = input.dryRun ? null : writer.earlierOutcome(caller);
   if (earlier !== null) return answerLogged(earlier);
   const database = live.database(caller);
-  const statements = await readStatements(input, database, writer.slices(caller));
+  const statements = await readPackageText(input, database, writer.slices(caller));
   const { scope, dryRun, timeoutMs } = input;
   return change(writer, caller, { name, scope, isRemoved: false, statements }, { dryRun, timeoutMs });
 }
@@ -196,19 +201,22 @@ async function consequences(
 ): Promise<Consequences> {
   if (relations.size === 0) return noConsequences;
   const views = viewsOfWrites(scopes);
-  return consequencesOf({ before, after, relations, views }, { ...defaultLimits, timeoutMs, signal });
+  const states = { before, after, relations, views, maxFirst: maxPackageChangesListed };
+  return consequencesOf(states, { ...defaultLimits, timeoutMs, signal });
 }
 
 function answerOf(answer: PlannedAnswer, found: Consequences, generation: number): PackageOutcome {
-  const { gained, lost } = found;
-  return { ...answer, gained, lost, ...completenessPart(found), generation };
+  const { gained, lost, first } = found;
+  const conclusions = { gained: [...first.gained], lost: [...first.lost] };
+  return { ...answer, gained, lost, conclusions, ...completenessPart(found), generation };
 }
 
 /** The answer to a repeated request: the consequences are not known any more. */
 function answerLogged(outcome: Outcome): PackageOutcome {
   const { note = '{}', generation } = outcomeAs(outcome, 'committed');
   const answer = JSON.parse(note) as PlannedAnswer;
-  return { ...answer, gained: 0, lost: 0, consequencesComplete: false, generation };
+  const conclusions = { gained: [], lost: [] };
+  return { ...answer, gained: 0, lost: 0, conclusions, consequencesComplete: false, generation };
 }
 
 function changedMeanwhile(name: string): EngineError {

@@ -28,6 +28,7 @@ export const commandNames = [
   'diff',
   'apply',
   'pull',
+  'lsp',
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 /** A command on the files of a package, which needs no service. */
@@ -35,7 +36,7 @@ export type PackageCommand = 'test' | 'check' | 'format';
 /** A command on the files of a package and a service. */
 export type PackageServiceCommand = 'diff' | 'apply' | 'pull';
 /** A command that talks to a running service; `store` does for some of its words. */
-export type ServiceCommand = Exclude<CommandName, 'serve' | PackageCommand | PackageServiceCommand>;
+export type ServiceCommand = Exclude<CommandName, 'serve' | 'lsp' | PackageCommand | PackageServiceCommand>;
 
 export interface ParsedCommand {
   readonly name: CommandName | (typeof optionCommands)[number];
@@ -100,6 +101,8 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     throw new UsageError(`there is no command "${name}"; there are ${commandNames.join(', ')}`);
   if (name === 'serve' && positionals.length > 1)
     throw new UsageError('serve takes no arguments: it is configured by environment variables (see --help)');
+  if (name === 'lsp' && positionals.length > 1)
+    throw new UsageError('lsp takes no arguments: the editor tells it which folders are open');
   for (const [each, commands] of Object.entries(optionsOf))
     if (values[each as keyof typeof optionsOf] !== undefined && !commands.includes(name))
       throw new UsageError(`--${each} is for ${commands.join(' and ')}`);
@@ -187,6 +190,7 @@ function parse(argv: readonly string[]) {
         coverage: { type: 'boolean' },
         junit: { type: 'string' },
         check: { type: 'boolean' },
+        stdio: { type: 'boolean' },
         'reset-admin': { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
         repair: { type: 'boolean', default: false },
@@ -243,6 +247,7 @@ const optionsOf: Readonly<
     | 'to'
     | 'at'
     | 'as'
+    | 'stdio'
     | 'watch'
     | 'coverage'
     | 'junit'
@@ -271,6 +276,7 @@ const optionsOf: Readonly<
   coverage: ['test'],
   junit: ['test'],
   check: ['format'],
+  stdio: ['lsp'],
 };
 
 /** Whether the name is one of a command. */
@@ -499,6 +505,16 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     ],
     example: 'STORE_URL=postgres://… corollary store import --from ~/knowledge',
   },
+  lsp: {
+    takes: '',
+    about: 'serves editors: the Language Server Protocol for .kb and .test.kb files',
+    options: [],
+    more: [
+      'An editor starts it and talks to it on standard input and output. It needs no service, and opens no connection.',
+      '--stdio, which some editors add, changes nothing. Exit code 1 if the editor went away without saying so.',
+    ],
+    example: 'corollary lsp',
+  },
   test: {
     takes: '[FOLDER]',
     about: 'runs the tests of a package of knowledge',
@@ -577,7 +593,8 @@ function aligned(usage: string, about: readonly string[]): string[] {
 /** The text of `corollary ask --help`. */
 export function commandHelpText(name: CommandName): string {
   const { takes, about, options: own, more, example } = commands[name];
-  const shared = name === 'serve' ? [] : isPackageCommand(name) ? ofPackages : common;
+  const hasNone = name === 'serve' || name === 'lsp';
+  const shared = hasNone ? [] : isPackageCommand(name) ? ofPackages : common;
   const listed = [...own.map((each) => options[each]), ...shared];
   return [
     `corollary ${name}${takes === '' ? '' : ` ${takes}`}${listed.length === 0 ? '' : ' [options]'}: ${about}.`,

@@ -194,7 +194,8 @@ it('the page about knowledge as files shows what the commands print', async () =
   folder = await mkdtemp(join(tmpdir(), 'corollary-page-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await write({ 'family.kb': example.replace(', ?x != ?y.', '.'), 'family.test.kb': tests });
-  expect(shown).toEqual([passed, printed(await run('test')), checked]);
+  // The rest is of a service: package-service.test.ts.
+  expect(shown.slice(0, 3)).toEqual([passed, printed(await run('test')), checked]);
 });
 
 function withoutTime(text: string): string {

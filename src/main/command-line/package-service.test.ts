@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { parseArguments } from './arguments.ts';
@@ -82,15 +83,17 @@ it('shows what would change, changes it, and says that nothing differs then', as
   const counts = 'declarations 1 added; facts 2 added; rules 1 added; constraints 1 added';
   const tried = await run('diff', '--exit-code');
   expect(tried.code).toBe(1);
-  expect(tried.printed.slice(0, -2)).toEqual(lines);
-  expect(tried.printed.slice(-2)).toEqual([
+  expect(tried.printed).toEqual([
+    ...lines,
     expect.stringMatching(`: would be applied: ${counts}$`),
     'conclusions: 2 gained, 0 lost',
+    '  + elder(ann, bob)',
+    '  + elder(bob, carl)',
   ]);
   expect((await run('apply', '--dry-run')).printed).toEqual(tried.printed);
   const applied = await run('apply');
-  expect([applied.code, applied.printed.slice(0, -2)]).toEqual([0, lines]);
-  expect(applied.printed.at(-2)).toMatch(/: applied in generation \d+: /);
+  expect([applied.code, applied.printed.slice(0, -4)]).toEqual([0, lines]);
+  expect(applied.printed.at(-4)).toMatch(/: applied in generation \d+: /);
   expect(await run('diff', '--exit-code')).toMatchObject({
     code: 0,
     printed: [expect.stringContaining('the service holds what the files state')],
@@ -184,4 +187,28 @@ it('ends with 1 for errors and refusals, and with 2 if it cannot run', async () 
     code: 2,
     complaints: ['pulled.kb is no file of this folder: move it away, or pull into another one'],
   });
+});
+
+it('the page about knowledge as files shows what the commands print', async () => {
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  const page = await readFile(join(root, 'docs/how-to/knowledge-as-files.md'), 'utf8');
+  const blocks = [...page.matchAll(/^```text\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+  const example = await readFile(join(root, 'examples/family/family.kb'), 'utf8');
+  const { run, write, call } = await packageOf({ 'family.kb': example });
+  const shown = ({ printed }: Ran): string =>
+    `${printed.join('\n').replace(/^pack tenant-\d+:/m, 'family:')}\n`;
+  const applied = shown(await run('apply'))
+    .split('\n')
+    .slice(-3)
+    .join('\n');
+  await write(
+    'family.kb',
+    example.replace('parent(eve, dora).', 'parent(eve, finn).').replace('born(carl, 1990).\n', ''),
+  );
+  const register = { metadata: { source: 'the register' } };
+  await call('POST', '/tell', { predicate: 'born', args: ['carl', '1990'], ...register });
+  const differing = shown(await run('diff', '--exit-code'));
+  await run('apply');
+  await call('POST', '/retract', { predicate: 'born', args: ['bob', '1965'] });
+  expect(blocks.slice(3)).toEqual([`…\n${applied}`, differing, shown(await run('pull', '--dry-run'))]);
 });

@@ -130,7 +130,7 @@ async function send(
 const kinds = ['declarations', 'facts', 'rules', 'constraints'] as const;
 
 function linesOf(outcome: PackageOutcome): string[] {
-  const { name, scope, status, kept, keptCount, gained, lost, generation, dryRun } = outcome;
+  const { name, scope, status, kept, keptCount, gained, lost, conclusions, generation, dryRun } = outcome;
   const where = scope === null ? '' : ` in scope ${scope}`;
   if (status === 'unchanged') return [`${name}${where}: the service holds what the files state.`];
   const counts = kinds.flatMap((kind) => countsOf(kind, outcome[kind]));
@@ -141,6 +141,16 @@ function linesOf(outcome: PackageOutcome): string[] {
     ...(keptCount > kept.length ? [`  … and ${keptCount - kept.length} more stay`] : []),
     `${name}${where}: ${would}applied${at}${counts.length === 0 ? '' : `: ${counts.join('; ')}`}`,
     `conclusions: ${gained} gained, ${lost} lost`,
+    ...conclusionLines('+', conclusions.gained, gained),
+    ...conclusionLines('-', conclusions.lost, lost),
+  ];
+}
+
+function conclusionLines(sign: string, listed: readonly string[], count: number): string[] {
+  const more = count - listed.length;
+  return [
+    ...listed.map((text) => `  ${sign} ${text}`),
+    ...(more > 0 ? [`  ${sign} … and ${more} more`] : []),
   ];
 }
 

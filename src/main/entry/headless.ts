@@ -60,6 +60,8 @@ async function main(): Promise<number> {
     case 'serve':
       // A service that has ended must exit, whatever is still pending.
       return process.exit(await serve());
+    case 'lsp':
+      return serveEditor();
     case 'store':
       return asksNode(command.words) ? talk(command) : moveStore(command);
     case 'test':
@@ -73,6 +75,13 @@ async function main(): Promise<number> {
     default:
       return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
   }
+}
+
+/** The editor ends it. */
+async function serveEditor(): Promise<never> {
+  const { serveLanguage } = await import('../language-server/language-server.ts');
+  serveLanguage(process.stdin, process.stdout, findInstallation().version);
+  return new Promise(() => {});
 }
 
 function help([about]: readonly string[]): string {

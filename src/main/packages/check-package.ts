@@ -169,19 +169,15 @@ function goalsOf({ expectations }: KnowledgeTest, by: number): ConstraintStateme
 /** Declarations of a predicate that is declared before. */
 function twice(declarations: KnowledgePackage['declarations']): PackageDiagnostic[] {
   const first = new Map<string, string>();
-  return declarations.flatMap(({ declaration: { name, arity }, file, line }) => {
+  return declarations.flatMap(({ declaration: { name, arity }, file, name: place }) => {
     const key = `${name}/${arity}`;
     const earlier = first.get(key);
     if (earlier === undefined) {
-      first.set(key, `${file.path}:${line}`);
+      first.set(key, `${file.path}:${file.lines.range(place).startLine}`);
       return [];
     }
-    const item = file.items.find(
-      (each) => each.kind === 'declaration' && file.lines.range(each.span).startLine === line,
-    );
-    const span = item?.kind === 'declaration' ? item.name : { start: 0, end: 0 };
     return [
-      errorAt(file, span, 'duplicate', `${key} is declared in ${earlier} already: remove one of the two`),
+      errorAt(file, place, 'duplicate', `${key} is declared in ${earlier} already: remove one of the two`),
     ];
   });
 }

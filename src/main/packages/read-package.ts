@@ -11,7 +11,13 @@ import { type FileHandle, open, readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { importedDeclarationSchema, type ImportedDeclaration } from '../../engine/contract/transfer.ts';
 import { validate } from '../../engine/contract/validation.ts';
-import { ArgumentNames, compareText, type KnowledgeText, parseKnowledgeText } from '../../engine/index.ts';
+import {
+  ArgumentNames,
+  compareText,
+  type KnowledgeText,
+  parseKnowledgeText,
+  type Span,
+} from '../../engine/index.ts';
 import { PackageFailure } from './package-failure.ts';
 import { noPackageSettings, type PackageService, parseSettings } from './package-settings.ts';
 
@@ -43,7 +49,9 @@ export interface PackageFile extends KnowledgeText {
 export interface PackageDeclaration {
   readonly declaration: ImportedDeclaration;
   readonly file: PackageFile;
-  readonly line: number;
+  readonly span: Span;
+  /** Of the predicate. */
+  readonly name: Span;
 }
 
 /** A package as it was read. */
@@ -237,9 +245,7 @@ function declarationsOf(file: PackageFile): PackageDeclaration[] {
   return file.items.flatMap((item) => {
     if (item.kind !== 'declaration' || file.isTests) return [];
     const checked = validate(importedDeclarationSchema, { declare: item.declared });
-    return checked.ok
-      ? [{ declaration: checked.value, file, line: file.lines.range(item.span).startLine }]
-      : [];
+    return checked.ok ? [{ declaration: checked.value, file, span: item.span, name: item.name }] : [];
   });
 }
 

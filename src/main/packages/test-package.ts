@@ -116,12 +116,8 @@ interface PlacedFact {
 
 async function load(knowledge: KnowledgePackage, engine: Engine, caller: Caller): Promise<void> {
   const { scope, files, declarations } = knowledge;
-  for (const { declaration, file, line } of declarations) {
-    const item = file.items.find(
-      ({ kind, span }) => kind === 'declaration' && file.lines.range(span).startLine === line,
-    );
-    await placing(file, item?.span ?? { start: 0, end: 0 }, () => engine.declare(caller, declaration));
-  }
+  for (const { declaration, file, span } of declarations)
+    await placing(file, span, () => engine.declare(caller, declaration));
   const facts: PlacedFact[] = [];
   for (const file of files)
     for (const item of file.isTests ? [] : file.items) {

@@ -143,7 +143,7 @@ const notRun = {
   'docs/how-to/follower.md': 3,
   'docs/how-to/postgresql.md': 5,
   'docs/how-to/keys-and-tls.md': 3,
-  'docs/how-to/knowledge-as-files.md': 2,
+  'docs/how-to/knowledge-as-files.md': 5,
   'docs/how-to/read-a-plan.md': 1,
   'docs/language-models.md': 3,
   'docs/mcp.md': 1,

@@ -265,7 +265,7 @@ function registerFixes(monaco: Kit, language: string): void {
   monaco.languages.registerCodeActionProvider(language, {
     provideCodeActions(model, _range, { markers }) {
       const text = model.getValue();
-      const fixesOf = fixerOf(text, modeOf(model), currentKnowledge().predicates);
+      const fixesOf = fixerOf(text, () => read(model), currentKnowledge().predicates);
       const actions = markers.flatMap((marker) =>
         fixesOf(diagnosticOf(monaco, marker)).map((fix) => ({
           title: fix.title,

@@ -131,6 +131,10 @@ export const packageOperations = {
         keptCount: 0,
         gained: 3,
         lost: 0,
+        conclusions: {
+          gained: ['ancestor(ann, bob)', 'ancestor(bob, carl)', 'ancestor(carl, dora)'],
+          lost: [],
+        },
         generation: 13,
         dryRun: true,
       },
@@ -172,6 +176,10 @@ export const packageOperations = {
         keptCount: 0,
         gained: 0,
         lost: 3,
+        conclusions: {
+          gained: [],
+          lost: ['ancestor(ann, bob)', 'ancestor(bob, carl)', 'ancestor(carl, dora)'],
+        },
         generation: 15,
       },
     },

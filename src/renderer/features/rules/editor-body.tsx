@@ -16,7 +16,7 @@ import { useSession } from '../../api/session.tsx';
 import type { CodeEditorHandle, LineNote } from '../../editor/code-editor.tsx';
 import { LazyCodeEditor, useEditorHeight } from '../../editor/lazy-editors.tsx';
 import { type Fix, fixerOf } from '../../../editing/quick-fixes.ts';
-import type { TextEdit, TextMode } from '../../../editing/read-text.ts';
+import { parseEditorText, type TextEdit, type TextMode } from '../../../editing/read-text.ts';
 import { type Diagnosed, useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { GrowingArea } from '../../ui/pane.tsx';
@@ -119,7 +119,7 @@ function ProblemList({ text: latest, mode, diagnostics, onGoTo, onFix }: Problem
   const text = useSettledText(latest);
   const problems = useMemo(() => {
     if (diagnostics.length === 0) return [];
-    const fixesOf = fixerOf(text, mode, predicates ?? []);
+    const fixesOf = fixerOf(text, () => parseEditorText(text, mode), predicates ?? []);
     return diagnostics.slice(0, maxShown).map((each) => ({ diagnostic: each, fixes: fixesOf(each) }));
   }, [text, mode, diagnostics, predicates]);
   if (diagnostics.length === 0) return null;
