@@ -90,6 +90,7 @@ async function namedSchemas(loadModule) {
 /** @param {Record<string, OperationSpec>} operations */
 function tableSource(operations) {
   const rows = Object.entries(operations).map(([name, spec]) => {
+    /** @type {Record<string, unknown>} */
     const row = Object.fromEntries(
       members.flatMap((member) => (spec[member] === undefined ? [] : [[member, spec[member]]])),
     );

@@ -67,10 +67,7 @@ export function changeShape(
         return { kind: 'declaration', before, after, isChange: true };
       }
       case 'withdraw': {
-        const before = present(
-          declarations.get(operation.name, operation.arity),
-          'the declaration was there when it was checked',
-        );
+        const before = present(declarations.get(operation.name, operation.arity), 'it was checked');
         declarations.remove(before);
         return { kind: 'declaration', before, after: null, isChange: true };
       }
@@ -94,21 +91,9 @@ export function changeShape(
         constraints.remove(before.id);
         return { kind: 'constraint', before, after: null, isChange: true };
       }
-      case 'putTest': {
-        const { name, text, scope } = operation.test;
-        const before = tests.get(name);
-        if (before?.text === text && before.scope === scope)
-          return { kind: 'test', before, after: before, isChange: false };
-        const createdAt = before?.createdAt ?? time;
-        const after = { name, text, scope, createdAt, updatedAt: time, changedIn: generation };
-        tests.put(after);
-        return { kind: 'test', before, after, isChange: true };
-      }
-      case 'deleteTest': {
-        const before = tests.get(operation.name);
-        tests.remove(operation.name);
-        return { kind: 'test', before, after: null, isChange: before !== null };
-      }
+      case 'putTest':
+      case 'deleteTest':
+        return changeTest(tests, operation, { time, generation });
       case 'addAlias': {
         const { aliases } = present(tenant, 'an alias belongs to a tenant');
         const before = aliases.get(operation.alias);
@@ -129,6 +114,26 @@ export function changeShape(
       }
     }
   });
+}
+
+function changeTest(
+  tests: TestStore,
+  operation: Extract<ShapeOperation, { kind: 'putTest' | 'deleteTest' }>,
+  { time, generation }: { readonly time: number; readonly generation: number },
+): ShapeChange {
+  if (operation.kind === 'deleteTest') {
+    const before = tests.get(operation.name);
+    tests.remove(operation.name);
+    return { kind: 'test', before, after: null, isChange: before !== null };
+  }
+  const { name, text, scope } = operation.test;
+  const before = tests.get(name);
+  if (before?.text === text && before.scope === scope)
+    return { kind: 'test', before, after: before, isChange: false };
+  const createdAt = before?.createdAt ?? time;
+  const after = { name, text, scope, createdAt, updatedAt: time, changedIn: generation };
+  tests.put(after);
+  return { kind: 'test', before, after, isChange: true };
 }
 
 /**

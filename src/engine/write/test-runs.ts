@@ -128,8 +128,8 @@ export function refuseFailing(tests: OutcomeOfTests): Pick<TestsOfWrite, 'passed
 
 /** What a dry run answers of them. */
 export function triedPart(tests: OutcomeOfTests): { tests: TestsOfWrite; refused?: 'TestsFailed' } {
-  const { failures, ...counts } = tests;
-  return counts.failed === 0 ? { tests: counts } : { tests, refused: 'TestsFailed' };
+  const { passed, failed } = tests;
+  return failed === 0 ? { tests: { passed, failed } } : { tests, refused: 'TestsFailed' };
 }
 
 /** A write of rules alone. */

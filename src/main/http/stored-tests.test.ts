@@ -252,10 +252,8 @@ it('of two writes at once both are stored, each whole', async () => {
   const answers = await Promise.all(
     texts.map((text, at) => client.call<TestsStored>('PUT', '/tests', { text, scope: `s${at}` })),
   );
-  expect(answers.map(({ body }) => body.tests.map(({ status }) => status)).toSorted()).toEqual([
-    ['asserted', 'asserted'],
-    ['updated', 'updated'],
-  ]);
+  const statuses = answers.map(({ body }) => body.tests.map(({ status }) => status).join(' '));
+  expect(new Set(statuses)).toEqual(new Set(['asserted asserted', 'updated updated']));
   const scopes = (await client.tests()).map(({ scope }) => scope);
   expect(new Set(scopes).size).toBe(1);
 });

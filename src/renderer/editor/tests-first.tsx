@@ -6,6 +6,7 @@ import { ProblemNotice } from '../ui/notices.tsx';
 import { readStoredState, writeStored } from '../ui/stored-state.ts';
 import { Tooltip } from '../ui/tooltip.tsx';
 import { TestOutcomeShown } from './test-outcome.tsx';
+import styles from './test-outcome.module.css';
 
 const choiceKey = 'corollary.tests.first';
 
@@ -49,9 +50,13 @@ export function RefusalShown({
   return (
     <>
       <ProblemNotice failure={failure} />
-      {failures.slice(0, maxShown).map((outcome) => (
-        <TestOutcomeShown key={outcome.name} outcome={outcome} />
-      ))}
+      {failures.length > 0 && (
+        <div className={styles.refused} tabIndex={0} role="region" aria-label="Tests that fail">
+          {failures.slice(0, maxShown).map((outcome) => (
+            <TestOutcomeShown key={outcome.name} outcome={outcome} />
+          ))}
+        </div>
+      )}
     </>
   );
 }

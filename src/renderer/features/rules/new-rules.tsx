@@ -36,8 +36,9 @@ function useTeach() {
   const session = useSession();
   const { call, space, endpoint } = session;
   const client = useQueryClient();
+  const runTests = useTestsFirst();
   return useMutation({
-    mutationFn: async ({ facts, rules, runTests }: Lesson & { runTests: boolean }) => {
+    mutationFn: async ({ facts, rules }: Lesson) => {
       const scope = scopeFieldsOf(space.scope);
       const learnt: Learnt = { facts: 0, rules: 0, known: 0, hints: [] };
       if (facts.length > 0) {
@@ -98,6 +99,18 @@ function tell(learnt: Learnt): void {
   for (const hint of new Set(learnt.hints.slice(0, maxHintsShown))) notifyHint(hint);
 }
 
+/** The scope that is taught into, and the ways to look before. */
+function Before({ isTrying, onTry }: { isTrying: boolean; onTry: (isTrying: boolean) => void }) {
+  const { scope } = useSession().space;
+  return (
+    <>
+      {scope.kind === 'named' && <span className="dim">into scope {scopeLabel(scope)}</span>}
+      <TestsFirst />
+      <TryButton isOpen={isTrying} onOpen={onTry} />
+    </>
+  );
+}
+
 /**
  * Shows the editor that teaches new statements.
  *
@@ -110,7 +123,6 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
   const { diagnostics, of } = useValidation(text);
   const teach = useTeach();
   const lesson = useLesson(text);
-  const runTests = useTestsFirst();
   const hasErrors = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   const reason = useReason(lesson.rules.length > 0 ? 'assertRule' : 'assertFacts');
 
@@ -119,15 +131,12 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
     if (!whole.isReady || reason !== null || teach.isPending) return;
     // Errors of an older text block nothing: the service checks everything anyway.
     if (hasErrors && of === written) return;
-    teach.mutate(
-      { ...whole, runTests },
-      {
-        onSuccess: (learnt) => {
-          setText('');
-          tell(learnt);
-        },
+    teach.mutate(whole, {
+      onSuccess: (learnt) => {
+        setText('');
+        tell(learnt);
       },
-    );
+    });
   }
 
   const editor = (
@@ -137,9 +146,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
       title={<h1 className="pane-title">New rules</h1>}
       actions={
         <>
-          {space.scope.kind === 'named' && <span className="dim">into scope {scopeLabel(space.scope)}</span>}
-          <TestsFirst />
-          <TryButton isOpen={isTrying} onOpen={setIsTrying} />
+          <Before isTrying={isTrying} onTry={setIsTrying} />
           <Guarded reason={reason}>
             <Button
               leftSection={<IconSchool size={14} aria-hidden />}

@@ -77,6 +77,15 @@ interface RulesViewProps {
   onSearch: (search: RulesSearch) => void;
 }
 
+/** What is shown in place of editor and list. */
+function WholeView(view: RulesViewProps) {
+  return (
+    <Suspense fallback={null}>
+      {view.search.view === 'tests' ? <TestsView {...view} /> : <DocumentPane {...view} />}
+    </Suspense>
+  );
+}
+
 /**
  * Shows the Rules view: an editor above, and the rules below as a list or dependency graph; or all rules as one document; or
  * the tests.
@@ -123,14 +132,8 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   );
   return (
     <>
-      {search.view === 'tests' ? (
-        <Suspense fallback={null}>
-          <TestsView search={search} onSearch={onSearch} />
-        </Suspense>
-      ) : search.view === 'document' ? (
-        <Suspense fallback={null}>
-          <DocumentPane search={search} onSearch={onSearch} />
-        </Suspense>
+      {search.view === 'tests' || search.view === 'document' ? (
+        <WholeView search={search} onSearch={onSearch} />
       ) : (
         <Split
           id="rules"

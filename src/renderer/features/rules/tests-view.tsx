@@ -16,7 +16,7 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
+import { scopeFieldsOf } from '../../api/space.ts';
 import { parseEditorText } from '../../../editing/read-text.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
@@ -34,7 +34,7 @@ import { ListOrGraph } from './list-or-graph.tsx';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 import { TestOutcomeShown } from '../../editor/test-outcome.tsx';
-import { standingOf, type TestRuns, useTestRuns, useTests } from './use-tests.ts';
+import { testStanding, type TestRuns, useTestRuns, useTests } from './use-tests.ts';
 
 const icon = { size: 14, 'aria-hidden': true } as const;
 const example =
@@ -64,21 +64,65 @@ function useWritten(test: StoredTest | null) {
   return { text, setText, diagnostics, isWhole, scope, isChanged: text !== stored, stored };
 }
 
-/** Shows a stored test in the editor, or new ones. */
-function TestEditor({ test, runs, onOpen }: TestEditorProps) {
-  const { space } = useSession();
-  const { text, setText, diagnostics, isWhole, scope, isChanged, stored } = useWritten(test);
-  const save = useWrite('storeTests', ['rules']);
+interface EditorActionsProps extends Pick<TestEditorProps, 'test'> {
+  written: ReturnType<typeof useWritten>;
+  isSaving: boolean;
+  onRun: () => void;
+  onSave: () => void;
+  onClose: () => void;
+}
+
+function EditorActions({ written, test, isSaving, onRun, onSave, onClose }: EditorActionsProps) {
+  const { scope, isChanged, isWhole } = written;
   const reason = useReason('storeTests');
   const runReason = useReason('runTests');
-  function onSave(written: string): void {
-    if (reason !== null || save.isPending || !parseEditorText(written, 'tests').isWhole) return;
-    const body = { text: written, ...(scope === null ? {} : { scope }) };
+  return (
+    <>
+      {scope !== null && <span className="dim">in scope {scope}</span>}
+      {test !== null && (
+        <Button variant="default" leftSection={<IconX {...icon} />} onClick={onClose}>
+          {isChanged ? 'Discard' : 'Close'}
+        </Button>
+      )}
+      <Guarded reason={runReason}>
+        <Button
+          variant="default"
+          leftSection={<IconPlayerPlay {...icon} />}
+          disabled={!isWhole}
+          onClick={onRun}
+        >
+          Run
+        </Button>
+      </Guarded>
+      <Guarded reason={reason}>
+        <Button
+          leftSection={<IconDeviceFloppy {...icon} />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
+          disabled={!isWhole || !isChanged}
+          loading={isSaving}
+          onClick={onSave}
+        >
+          Save
+        </Button>
+      </Guarded>
+    </>
+  );
+}
+
+/** Shows a stored test in the editor, or new ones. */
+function TestEditor({ test, runs, onOpen }: TestEditorProps) {
+  const written = useWritten(test);
+  const { text, setText, diagnostics, scope, stored } = written;
+  const save = useWrite('storeTests', ['rules']);
+  const reason = useReason('storeTests');
+  function onSave(typed: string): void {
+    if (reason !== null || save.isPending || !parseEditorText(typed, 'tests').isWhole) return;
+    const body = { text: typed, ...(scope === null ? {} : { scope }) };
     save.mutate(
       { body },
       {
         onSuccess: ({ tests: [first, ...more] }) => {
-          setText(test === null ? '' : written);
+          setText(test === null ? '' : typed);
           notifyDone(more.length > 0 ? `Stored ${formatAmount(more.length + 1, 'test')}` : 'Stored');
           if (first !== undefined && more.length === 0) onOpen(first.name);
         },
@@ -91,44 +135,17 @@ function TestEditor({ test, runs, onOpen }: TestEditorProps) {
       label={test === null ? 'New tests' : 'Test'}
       title={<h1 className="pane-title">{test === null ? 'New tests' : 'Test'}</h1>}
       actions={
-        <>
-          {scope !== null && (
-            <span className="dim">in scope {test === null ? scopeLabel(space.scope) : scope}</span>
-          )}
-          {test !== null && (
-            <Button
-              variant="default"
-              leftSection={<IconX {...icon} />}
-              onClick={() => {
-                setText(stored);
-                onOpen(null);
-              }}
-            >
-              {isChanged ? 'Discard' : 'Close'}
-            </Button>
-          )}
-          <Guarded reason={runReason}>
-            <Button
-              variant="default"
-              leftSection={<IconPlayerPlay {...icon} />}
-              disabled={!isWhole}
-              onClick={() => runs.runText(text, scope)}
-            >
-              Run
-            </Button>
-          </Guarded>
-          <Guarded reason={reason}>
-            <Button
-              leftSection={<IconDeviceFloppy {...icon} />}
-              rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
-              disabled={!isWhole || !isChanged}
-              loading={save.isPending}
-              onClick={() => onSave(text)}
-            >
-              Save
-            </Button>
-          </Guarded>
-        </>
+        <EditorActions
+          written={written}
+          test={test}
+          isSaving={save.isPending}
+          onRun={() => runs.runText(text, scope)}
+          onSave={() => onSave(text)}
+          onClose={() => {
+            setText(stored);
+            onOpen(null);
+          }}
+        />
       }
     >
       <div className="flex-column full-height">
@@ -156,7 +173,7 @@ function columnsOf(runs: TestRuns): readonly Column<StoredTest>[] {
       title: 'Result',
       width: 84,
       cell: (test) => {
-        const standing = standingOf(test, runs.results);
+        const standing = testStanding(test, runs.results);
         return <Tag tone={tones[standing]}>{standing}</Tag>;
       },
     },
@@ -276,92 +293,141 @@ function totals({ result, runningSince }: TestRuns['run']['state'], count: numbe
     : `${formatCount(result.failed)} failed, ${formatCount(result.passed)} passed`;
 }
 
+interface ListActionsProps extends TestsViewProps {
+  runs: TestRuns;
+  shown: readonly StoredTest[];
+  selected: StoredTest | undefined;
+  onRunAll: (coverage: boolean) => void;
+  onDelete: (test: StoredTest) => void;
+}
+
+function ListActions({ runs, shown, selected, onRunAll, onDelete, search, onSearch }: ListActionsProps) {
+  const [withCoverage, setWithCoverage] = useState(false);
+  const reason = useReason('deleteTests');
+  const { state, cancel } = runs.run;
+  return (
+    <>
+      <span className="dim number" role="status">
+        {totals(state, shown.length)}
+      </span>
+      {state.runningSince !== null && <RunningActions since={state.runningSince} onCancel={cancel} />}
+      <Switch
+        label="Coverage"
+        checked={withCoverage}
+        onChange={(event) => setWithCoverage(event.currentTarget.checked)}
+      />
+      <Button
+        variant="default"
+        leftSection={<IconPlayerPlay {...icon} />}
+        disabled={shown.length === 0}
+        onClick={() => onRunAll(withCoverage)}
+      >
+        {search.q === undefined ? 'Run all' : 'Run these'}
+      </Button>
+      <Guarded reason={reason}>
+        <Button
+          variant="default"
+          leftSection={<IconTrash {...icon} />}
+          disabled={selected === undefined}
+          onClick={() => selected !== undefined && onDelete(selected)}
+        >
+          Delete…
+        </Button>
+      </Guarded>
+      <ListOrGraph search={search} onSearch={onSearch} />
+    </>
+  );
+}
+
+interface TestRowsProps {
+  shown: readonly StoredTest[];
+  isFiltered: boolean;
+  runs: TestRuns;
+  selected: StoredTest | undefined;
+  onSelect: (test: StoredTest) => void;
+  onOpen: (test: StoredTest) => void;
+  onDelete: (test: StoredTest) => void;
+}
+
+function TestRows({ shown, isFiltered, runs, selected, onSelect, onOpen, onDelete }: TestRowsProps) {
+  const reason = useReason('deleteTests');
+  if (shown.length === 0)
+    return (
+      <EmptyState
+        icon={<IconTestPipe size={30} stroke={1.3} aria-hidden />}
+        title={isFiltered ? 'No test matches' : 'No tests yet'}
+      >
+        {isFiltered
+          ? 'No test has this name or text.'
+          : 'A test says what must come out of the knowledge: write one above and save it.'}
+      </EmptyState>
+    );
+  const runOne = (test: StoredTest): void => {
+    onSelect(test);
+    runs.runStored([test], false);
+  };
+  const menu = (test: StoredTest): RowMenuGroups => [
+    [
+      { label: 'Edit', keys: 'Enter', onClick: () => onOpen(test) },
+      { label: 'Run', onClick: () => runOne(test) },
+    ],
+    [{ label: 'Delete…', keys: 'Delete', isDangerous: true, reason, onClick: () => onDelete(test) }],
+  ];
+  return (
+    <ListGrid
+      label="Tests"
+      columns={columnsOf(runs)}
+      rows={shown}
+      isSelected={({ name }) => name === selected?.name}
+      onSelect={onSelect}
+      onOpen={onOpen}
+      onKey={(event: KeyboardEvent, test) => {
+        if (event.key === 'Delete' && reason === null) onDelete(test);
+      }}
+      menu={menu}
+    />
+  );
+}
+
 function TestList({ tests, runs, search, onSearch }: TestListProps) {
   const [chosen, setChosen] = useState<string | undefined>(search.test);
   const [deleting, setDeleting] = useState<StoredTest | null>(null);
-  const [withCoverage, setWithCoverage] = useState(false);
-  const reason = useReason('deleteTests');
   const { q = '' } = search;
   const shown = useMemo(() => {
     const wanted = q.toLowerCase();
     return tests.filter(({ name, text }) => `${name} ${text}`.toLowerCase().includes(wanted));
   }, [tests, q]);
   const selected = shown.find(({ name }) => name === (chosen ?? search.test));
-  const { state, cancel } = runs.run;
-  const open = ({ name }: StoredTest): void => onSearch({ ...search, test: name });
-  const runOne = (test: StoredTest): void => {
-    setChosen(test.name);
-    runs.runStored([test], false);
-  };
-  const menu = (test: StoredTest): RowMenuGroups => [
-    [
-      { label: 'Edit', keys: 'Enter', onClick: () => open(test) },
-      { label: 'Run', onClick: () => runOne(test) },
-    ],
-    [{ label: 'Delete…', keys: 'Delete', isDangerous: true, reason, onClick: () => setDeleting(test) }],
-  ];
-  function onKey(event: KeyboardEvent, test: StoredTest): void {
-    if (event.key === 'Delete' && reason === null) setDeleting(test);
-  }
-  const list =
-    shown.length === 0 ? (
-      <EmptyState
-        icon={<IconTestPipe size={30} stroke={1.3} aria-hidden />}
-        title={tests.length === 0 ? 'No tests yet' : 'No test matches'}
-      >
-        {tests.length === 0
-          ? 'A test says what must come out of the knowledge: write one above and save it.'
-          : 'No test has this name or text.'}
-      </EmptyState>
-    ) : (
-      <ListGrid
-        label="Tests"
-        columns={columnsOf(runs)}
-        rows={shown}
-        isSelected={({ name }) => name === selected?.name}
-        onSelect={({ name }) => setChosen(name)}
-        onOpen={open}
-        onKey={onKey}
-        menu={menu}
-      />
-    );
+  const list = (
+    <TestRows
+      shown={shown}
+      isFiltered={tests.length > 0}
+      runs={runs}
+      selected={selected}
+      onSelect={({ name }) => setChosen(name)}
+      onOpen={({ name }) => onSearch({ ...search, test: name })}
+      onDelete={setDeleting}
+    />
+  );
+  const results = <Results runs={runs} chosen={chosen} />;
   return (
     <PaneFrame
       scroll="own"
       label="Tests"
       title="Tests"
       actions={
-        <>
-          <span className="dim number" role="status">
-            {totals(state, shown.length)}
-          </span>
-          {state.runningSince !== null && <RunningActions since={state.runningSince} onCancel={cancel} />}
-          <Switch
-            label="Coverage"
-            checked={withCoverage}
-            onChange={(event) => setWithCoverage(event.currentTarget.checked)}
-          />
-          <Button
-            variant="default"
-            leftSection={<IconPlayerPlay {...icon} />}
-            disabled={shown.length === 0}
-            onClick={() => {
-              setChosen(undefined);
-              runs.runStored(shown, withCoverage);
-            }}
-          >
-            {q === '' ? 'Run all' : 'Run these'}
-          </Button>
-          <Button
-            variant="default"
-            leftSection={<IconTrash {...icon} />}
-            disabled={reason !== null || selected === undefined}
-            onClick={() => setDeleting(selected ?? null)}
-          >
-            Delete…
-          </Button>
-          <ListOrGraph search={search} onSearch={onSearch} />
-        </>
+        <ListActions
+          runs={runs}
+          shown={shown}
+          selected={selected}
+          onRunAll={(coverage) => {
+            setChosen(undefined);
+            runs.runStored(shown, coverage);
+          }}
+          onDelete={setDeleting}
+          search={search}
+          onSearch={onSearch}
+        />
       }
     >
       <Split
@@ -370,12 +436,7 @@ function TestList({ tests, runs, search, onSearch }: TestListProps) {
         label="Resize results"
         panes={[
           { id: 'tests', least: '280px', content: list },
-          {
-            id: 'results',
-            size: '50%',
-            least: '260px',
-            content: <Results runs={runs} chosen={chosen} />,
-          },
+          { id: 'results', size: '50%', least: '260px', content: results },
         ]}
       />
       {deleting !== null && (

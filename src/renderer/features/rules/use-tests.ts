@@ -74,7 +74,7 @@ export function useTestRuns(): TestRuns {
 }
 
 /** How a stored test stands: by its last run in this session, else by what the service knows. */
-export function standingOf(
+export function testStanding(
   { name, text, lastRun }: StoredTest,
   results: ReadonlyMap<string, TestResult>,
 ): 'passed' | 'failed' | 'not run' {
