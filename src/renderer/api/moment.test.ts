@@ -134,6 +134,8 @@ describe('while the past is shown', () => {
       'search',
       'diffContext',
       'clearContextSession',
+      'listPackages',
+      'getPackage',
     ]);
     expect(() => requestAt(generation, 'getRule', {})).toThrow(/present only/);
   });
