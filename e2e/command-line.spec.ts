@@ -98,6 +98,18 @@ test('prints its version, and its help with every variable', async ({ service })
     expect(help.stdout).toContain(word);
 });
 
+test('serves an editor on standard input and output', async ({ service }) => {
+  const messages = [
+    { id: 1, method: 'initialize', params: { processId: null, rootUri: null, capabilities: {} } },
+    { id: 2, method: 'shutdown' },
+    { method: 'exit' },
+  ].map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const input = messages.map((message) => `Content-Length: ${message.length}\r\n\r\n${message}`).join('');
+  const { code, stdout, stderr } = await service.run(['lsp', '--stdio'], input);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^Content-Length: \d+\r\n\r\n\{"jsonrpc":"2.0","id":1,"result":\{"serverInfo"/);
+});
+
 test('ends cleanly on SIGTERM, leaving no endpoint file behind', async ({ service }) => {
   const file = service.environment['COROLLARY_ENDPOINT_FILE'] ?? '';
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ url: service.url, pid: service.pid });

@@ -45,7 +45,7 @@ const layers = listed({
   folder: 'contract base log state datalog/model',
   replication: 'contract base log state commit session',
   reasoning:
-    'contract base language store log state session read memory search window datalog/model datalog/tables datalog/maintain',
+    'contract base language store log state session read write memory search window datalog/model datalog/tables datalog/maintain',
   operations:
     'contract base language store log state commit session read write memory search window history replication reasoning datalog/model datalog/tables',
 });

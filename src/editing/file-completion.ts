@@ -53,7 +53,7 @@ function completionsNear(
   // Nothing at all: a comment or a quoted text.
   if (plain.suggestions.length === 0) return plain;
   const block = isTest ? openTest(before) : null;
-  const statement = (block ?? before.slice(statementStart(before, offset))).trimStart();
+  const statement = block?.trimStart() ?? openStatement(before);
   const isAtStart = statement === word;
   if (block === null)
     return isAtStart && !word.startsWith('-')
@@ -72,6 +72,15 @@ function completionsNear(
   return isAfterWord && statement.startsWith('expect') && !word.startsWith('-')
     ? { ...plain, suggestions: [...plain.suggestions, violation] }
     : plain;
+}
+
+/** The statement that is open at the end of the text, outside of tests and declarations; those may end without a full stop. */
+function openStatement(before: string): string {
+  const rest = before
+    .slice(statementStart(before, before.length))
+    .replace(/^\s*\}/, '')
+    .trimStart();
+  return rest.startsWith(':declare') ? rest.slice(Math.max(0, rest.search(/[^\r\n]*$/))) : rest;
 }
 
 function keyword(label: string, detail: string, insert: string): Suggestion {

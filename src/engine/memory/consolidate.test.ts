@@ -596,6 +596,15 @@ test('refuses to repeat under an Idempotency-Key what listed too many facts to b
   await expect(consolidateIn(keyed)).rejects.toMatchObject({ code: 'Conflict', members: { generation } });
 });
 
+test('goes on if its caller disconnects, as every write', async () => {
+  const session = await openSession();
+  await visits(session);
+  const gone = new AbortController();
+  const consolidated = consolidateIn(session.as({ signal: gone.signal }));
+  gone.abort();
+  expect(await consolidated).toMatchObject({ summariesCreated: 1 });
+});
+
 test('affects no other tenant, whose rules still protect what they read', async () => {
   const session = await openSession();
   const other = session.as({ tenant: 'other' });

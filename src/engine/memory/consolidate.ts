@@ -1,4 +1,4 @@
-import { decideAndWrite, unlimited, type Writer } from '../session/writer.ts';
+import { decideAndWrite, unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import { charactersOf } from '../base/byte-meter.ts';
 import type { Caller } from '../base/caller.ts';
@@ -28,8 +28,8 @@ type AnsweredSummary = Consolidated['summaries'][number];
 
 /**
  * Replaces groups of facts that differ in one argument by summaries; the log record lists what it retracts and asserts.
- * Plans before the commit, and in the exclusive commit plans again what changed since. A caller that disconnects cancels
- * the planning and with it the write.
+ * Plans before the commit, and in the exclusive commit plans again what changed since. A caller that disconnects does
+ * not cancel the write.
  */
 export async function consolidate(
   writer: Writer,
@@ -48,7 +48,7 @@ export async function consolidate(
   let draft: Draft | null = null;
   // The second time what was written while the first plan was made, which may be much. A repeated request needs none.
   for (let passes = writer.earlierOutcome(caller) === null ? 2 : 0; passes > 0; passes--)
-    draft = await live.reading(caller, unlimited, (context) =>
+    draft = await live.reading(withoutCancellation(caller), unlimited, (context) =>
       written(context, caller, input, context.reader.time, draft),
     );
   return decideAndWrite(writer, caller, 'consolidated', async (context, logical) => {

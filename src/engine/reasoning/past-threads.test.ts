@@ -131,19 +131,19 @@ async function exported(
 }
 
 /** Generation 1 has many long facts, of which an export takes more pieces than may be under way. */
-async function withManyPieces(): Promise<{ at: Opened; then: Session; text: string }> {
+async function withManyPieces(): Promise<{ at: Opened; past: Session; text: string }> {
   const at = await opened();
   const { session, threads } = at;
   await session.tellAll(
     Array.from({ length: 1000 }, (_, each) => `item("${'x'.repeat(1000)}${each}", erased)`),
   );
   await session.tell('item(later)');
-  const then = known(session, generation(1));
+  const past = known(session, generation(1));
   threads.afterMs = Number.POSITIVE_INFINITY;
-  const text = await exported(then);
+  const text = await exported(past);
   threads.afterMs = 0;
   expect(text).not.toContain('later');
-  return { at, then, text };
+  return { at, past, text };
 }
 
 test.each(Object.keys(readings))('%s of earlier knowledge is answered on a thread as here', async (name) => {
@@ -291,10 +291,10 @@ test.each(['foldPast', 'askPast'] as const)(
 );
 
 test('an export of earlier knowledge goes on if its thread ends in the middle, with a copy made again', async () => {
-  const { at, then, text } = await withManyPieces();
+  const { at, past, text } = await withManyPieces();
   for (const parts of [1, 5]) {
     const { started } = at.threads;
-    const again = await exported(then, async ({ length }) => {
+    const again = await exported(past, async ({ length }) => {
       if (length === parts) at.threads.kill();
     });
     expect(again === text).toBe(true);
@@ -304,24 +304,24 @@ test('an export of earlier knowledge goes on if its thread ends in the middle, w
 });
 
 test('a slow reader of an export of earlier knowledge holds back its thread, and no question', async () => {
-  const { at, then, text } = await withManyPieces();
+  const { at, past, text } = await withManyPieces();
   let goOn = (): void => {};
-  const exporting = exported(then, async ({ length }) => {
+  const exporting = exported(past, async ({ length }) => {
     if (length === 1) await new Promise<void>((resolve) => (goOn = resolve));
   });
   const pieces = (): number => at.threads.heard.filter(({ kind }) => kind === 'piece').length;
   await vi.waitUntil(() => pieces() === maxPiecesUnderWay);
-  expect(await then.query('item(?x, ?y)', { limit: 3 })).toHaveLength(3);
+  expect(await past.query('item(?x, ?y)', { limit: 3 })).toHaveLength(3);
   expect(pieces()).toBe(maxPiecesUnderWay);
   goOn();
   expect((await exporting) === text).toBe(true);
 });
 
 test('an export of earlier knowledge ends if something is erased from it meanwhile', async () => {
-  const { at, then } = await withManyPieces();
+  const { at, past } = await withManyPieces();
   const { session } = at;
   const ended = await refusal(
-    exported(then, async ({ length }) => {
+    exported(past, async ({ length }) => {
       if (length === 1)
         void session.engine.forgetEntity(
           session.caller,

@@ -3,7 +3,10 @@ import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { type Draft, type Prepared, rowsInSlice } from './report.ts';
 import { baseOfMerge, emptyPlan, type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
-import { factsOfScope } from './scope-join.ts';
+import type { MergeConflict } from '../contract/scopes.ts';
+import { bytesOfRow } from '../store/stored-amounts.ts';
+import { maxListedInOutcome } from './idempotency.ts';
+import { conflictsInSlices, factsOfScope } from './scope-join.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { aliveFacts, FactWriter } from './apply-facts.ts';
@@ -66,7 +69,7 @@ export function* applyMerge(
 ): Prepared<void> {
   const { target } = operation;
   const tenant = database.tenants.get(operation.tenant);
-  const nothing = { name: target, isChange: false, facts: 0, rules: 0, merge: emptyPlan() };
+  const nothing = { name: target, isChange: false, facts: 0, rules: 0, merge: emptyPlan(), conflicts: [] };
   if (tenant === undefined) return () => void (draft.scope = nothing);
   const { facts } = tenant;
   const moment = { generation: database.generationOf(operation.tenant), time: record.time };
@@ -99,13 +102,31 @@ export function* applyMerge(
     yield* writer.storeAll(exactly.stored);
     yield* writer.retract(aliveFacts(facts, exactly.retracted));
   }
+  const conflicts = record.idempotency === undefined ? [] : yield* keptConflicts(facts, merge);
   return () => {
     showBases();
     if (isChange) database.tenants.set(operation.tenant, tenant);
     writer.show(isChange);
-    draft.scope = { name: target, isChange, facts: retracted.length + stored.length, rules: 0, merge };
+    const changed = retracted.length + stored.length;
+    draft.scope = { name: target, isChange, facts: changed, rules: 0, merge, conflicts };
   };
 }
+
+/** The conflicts for a repeated request; null: too many. */
+function* keptConflicts(
+  facts: FactStore,
+  { conflicts }: MergePlan,
+): Generator<'more', MergeConflict[] | null, undefined> {
+  let left = maxListedInOutcome;
+  for (const { source, target } of conflicts) {
+    for (const fact of [source, target]) if (fact !== null) left -= bytesOfConflict + bytesOfRow(facts, fact);
+    if (left < 0) return null;
+  }
+  return yield* conflictsInSlices(facts, conflicts);
+}
+
+/** Bytes of one side of a conflict beside its atom and metadata. */
+const bytesOfConflict = 128;
 
 /** Retracts the tenant's facts of the scope, and removes its rules unless another tenant has facts there. */
 export function* applyScopeDeletion(

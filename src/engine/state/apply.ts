@@ -29,14 +29,10 @@ import {
 import { DatabaseState, type State, newTenant, type TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { type KeyRecord, type KeyStore, outcomeKey } from './key-store.ts';
-import type { MergeConflict } from '../contract/scopes.ts';
 import { renderIdentity } from '../language/print.ts';
 import { basePart, type MergeBasePart } from './merge-plan.ts';
-import { conflictsNow } from './scope-join.ts';
 import { ErasedFacts } from '../store/erased-facts.ts';
 import type { FactStore } from '../store/fact-store.ts';
-import { bytesOfRow } from '../store/stored-amounts.ts';
-import { maxListedInOutcome } from './idempotency.ts';
 import { ConstraintStore } from '../store/constraint-store.ts';
 import { TestStore } from '../store/test-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
@@ -413,7 +409,7 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
       return { kind: 'scope', facts, rules, generation };
     }
     case 'mergeScopes': {
-      const conflicts = conflictsIn(draft, record);
+      const conflicts = draft.scope?.conflicts ?? null;
       return { kind: 'merged', ...mergedPart(operation, draft), conflicts, generation };
     }
     case 'commit': {
@@ -452,22 +448,6 @@ function mergedPart(operation: MergeScopes, { scope }: Draft): MergedCounts & Me
   const { added, updated, deleted, kept, resolved } = plan;
   return { ...basePart(operation, plan), added, updated, deleted, kept, resolved };
 }
-
-/** The conflicts for a repeated request; null: too many. */
-function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRecord): MergeConflict[] | null {
-  const facts = database.tenants.get(tenant ?? '')?.facts;
-  if (idempotency === undefined || facts === undefined) return [];
-  const conflicts = scope?.merge?.conflicts ?? [];
-  let left = maxListedInOutcome;
-  for (const { source, target } of conflicts) {
-    for (const fact of [source, target]) if (fact !== null) left -= bytesOfConflict + bytesOfRow(facts, fact);
-    if (left < 0) return null;
-  }
-  return conflictsNow(facts, conflicts);
-}
-
-/** Bytes of one side of a conflict beside its atom and metadata. */
-const bytesOfConflict = 128;
 
 /** The atom of the one retracted fact; null: none was retracted. */
 function atomOf({ database, tenant, changes }: Draft): string | null {

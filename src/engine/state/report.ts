@@ -1,6 +1,7 @@
 import { NumberList } from '../base/number-list.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { Superseded } from '../contract/facts.ts';
+import type { MergeConflict } from '../contract/scopes.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import type { KeyRecord } from './key-store.ts';
 import type { ShapeChange } from './apply-shape.ts';
@@ -72,6 +73,8 @@ export interface ScopeChange {
   readonly rules: number;
   /** The merge; its rows are those right before it. */
   readonly merge: MergePlan | null;
+  /** The conflicts of a merge for a repeated request; none if it cannot be repeated; null: too many to be kept. */
+  readonly conflicts?: readonly MergeConflict[] | null;
 }
 
 /** A report under construction. */

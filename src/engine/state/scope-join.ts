@@ -322,13 +322,48 @@ export function scopeFact(facts: FactStore, fact: FactRow, names: ArgumentNames 
   };
 }
 
-/** Conflicts for an answer, ordered by predicate and arguments by code point, true before false. */
-export function conflictsNow(facts: FactStore, conflicts: readonly Difference[]): MergeConflict[] {
+/** Conflicts for an answer, in slices, ordered by predicate and arguments by code point, true before false. */
+export function* conflictsInSlices(
+  facts: FactStore,
+  conflicts: readonly Difference[],
+): Generator<'more', MergeConflict[], undefined> {
   const compareIds = byText(facts);
-  return [...conflicts]
-    .sort((left, right) => compareDifferences(left, right, compareIds))
-    .map((difference) => conflict(facts, difference));
+  const compare = (left: Difference, right: Difference): number =>
+    compareDifferences(left, right, compareIds);
+  let runs: Difference[][] = [];
+  for (let from = 0; from < conflicts.length; from += conflictsInSlice) {
+    if (from > 0) yield 'more';
+    runs.push(conflicts.slice(from, from + conflictsInSlice).sort(compare));
+  }
+  while (runs.length > 1) {
+    const merged: Difference[][] = [];
+    for (let at = 0; at < runs.length; at += 2)
+      merged.push(yield* mergedRuns(runs[at] as Difference[], runs[at + 1] ?? [], compare));
+    runs = merged;
+  }
+  const shown: MergeConflict[] = [];
+  for (const difference of runs[0] ?? [])
+    if (shown.push(conflict(facts, difference)) % conflictsInSlice === 0) yield 'more';
+  return shown;
 }
+
+function* mergedRuns(
+  left: readonly Difference[],
+  right: readonly Difference[],
+  compare: (left: Difference, right: Difference) => number,
+): Generator<'more', Difference[], undefined> {
+  const merged: Difference[] = [];
+  for (let [one, other] = [0, 0]; one < left.length || other < right.length; ) {
+    const [first, second] = [left[one], right[other]];
+    const isLeft = second === undefined || (first !== undefined && compare(first, second) <= 0);
+    const length = merged.push((isLeft ? left[one++] : right[other++]) as Difference);
+    if (length % conflictsInSlice === 0) yield 'more';
+  }
+  return merged;
+}
+
+const conflictsInSlice = 256;
+
 /** A conflict as answers show it. */
 export function conflict(facts: FactStore, difference: Difference, names?: ArgumentNames): MergeConflict {
   const { atoms, atom, source, target } = difference;

@@ -575,3 +575,16 @@ test('refuses to repeat under an Idempotency-Key a merge with too many conflicts
   });
   expect(await callsOf(session).merge('s', 't', { strategy: 'SOURCE_WINS' })).toMatchObject({ generation });
 });
+
+test('repeats the conflicts of a merge in the order of its answer, however many', async () => {
+  const session = await openScopes();
+  for (const scope of ['s', 't'])
+    await session.tellAll(
+      Array.from({ length: 700 }, (_, at) => `${at % 3 === 0 ? '-' : ''}m(a${(at * 7919) % 1009})`),
+      { scope, metadata: { from: scope } },
+    );
+  const { merge } = callsOf(session.as({ idempotency: { key: 'k', fingerprint: 'k' } }));
+  const { conflicts } = await merge('s', 't', { strategy: 'SOURCE_WINS' });
+  expect(conflicts).toHaveLength(700);
+  expect((await merge('s', 't', { strategy: 'SOURCE_WINS' })).conflicts).toEqual(conflicts);
+});

@@ -25,6 +25,7 @@ import { type KnowledgePackage, readPackage } from '../packages/read-package.ts'
 import { replaced } from '../packages/replace-file.ts';
 import { type PackageServiceCommand, type ParsedCommand, UsageError } from './arguments.ts';
 import { brokenOff, type Client, connect, RefusedCall, Unreachable } from './client.ts';
+import { visible } from './test-report.ts';
 import type { Terminal } from './transfer.ts';
 
 interface ServiceContext {
@@ -83,7 +84,7 @@ function complainOfErrors({ files }: KnowledgePackage, terminal: ServiceContext[
   let hasErrors = false;
   for (const { path, errors, isTests } of files)
     for (const { message, range } of isTests ? [] : errors) {
-      terminal.complain(`${path}:${range.startLine}:${range.startColumn}: error: ${message}`);
+      terminal.complain(visible(`${path}:${range.startLine}:${range.startColumn}: error: ${message}`));
       hasErrors = true;
     }
   return hasErrors;
@@ -120,7 +121,7 @@ async function send(
   const outcome = (await client.put(path, { files, scope, dryRun })) as PackageOutcome;
   if (json) print(JSON.stringify(outcome, null, 2));
   else {
-    for (const line of linesOf(outcome)) print(line);
+    for (const line of linesOf(outcome)) print(visible(line));
     if (outcome.notWorkedOut !== undefined)
       complain(`Not worked out in time, so the numbers are lower bounds: ${outcome.notWorkedOut.join(', ')}`);
   }
@@ -197,7 +198,7 @@ async function pull(
     print(JSON.stringify({ name: knowledge.name, files, dryRun: command.dryRun }, null, 2));
     return 0;
   }
-  for (const change of changes) for (const line of pulledLines(change)) print(line);
+  for (const change of changes) for (const line of pulledLines(change)) print(visible(line));
   if (changes.length === 0) print(`${knowledge.name}: the files state what the service holds.`);
   return 0;
 }

@@ -335,6 +335,18 @@ describe('the process', () => {
     expect(await editor.complaints).toBe('');
   });
 
+  test('handles what came before the input ended', async () => {
+    const leaving = await EditorUnderTest.start(program, {});
+    const messages = ['"id":1,"method":"shutdown"', '"method":"exit"'].map(
+      (part) => `{"jsonrpc":"2.0",${part}}`,
+    );
+    leaving.process.stdin?.end(
+      messages.map((message) => `Content-Length: ${message.length}\r\n\r\n${message}`).join(''),
+    );
+    expect(await leaving.exit).toBe(0);
+    await leaving.remove();
+  });
+
   test.each([
     ['the input ends', '', ''],
     ['a message is no JSON', 'Content-Length: 2\r\n\r\n{]', 'corollary lsp: a message could not be read: '],

@@ -25,8 +25,20 @@ export function serveLanguage(input: Readable, output: Writable, version: string
   answerRequests(session);
   session.listen();
   reader.onError((error) => end(`a message could not be read: ${error.message}`));
-  reader.onClose(() => end(null));
+  // A file ends without being closed, a broken pipe is closed without an end.
+  const ended = () => afterQueue(() => end(null));
+  input.once('end', ended);
+  reader.onClose(ended);
   writer.onError(([error]) => end(`the client could not be reached: ${error.message}`));
+}
+
+/** Messages that may wait when the input ends; each is handled in a turn of its own. */
+const maxWaiting = 1000;
+
+/** Calls `done` once what was read before has been handled: `exit` may be the last of it. */
+function afterQueue(done: () => void, turns = maxWaiting): void {
+  if (turns === 0) done();
+  else setImmediate(() => afterQueue(done, turns - 1));
 }
 
 /** Ends the process once; `reason`: for standard error, null: the input has ended. */

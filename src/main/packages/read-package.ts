@@ -22,8 +22,10 @@ import { PackageFailure } from './package-failure.ts';
 import { noPackageSettings, type PackageService, parseSettings } from './package-settings.ts';
 
 /** Bytes of one file, and of all files of a package. */
-const maxFileBytes = 16 * 1024 * 1024;
-const maxPackageBytes = 64 * 1024 * 1024;
+const maxFileBytes = 8 * 1024 * 1024;
+const maxPackageBytes = 32 * 1024 * 1024;
+/** Statements and tests of a package: about 2 GB of memory while they are tested. */
+const maxItems = 500_000;
 /** Files of a package, and names looked at in its folders. */
 const maxFiles = 10_000;
 const maxEntries = 500_000;
@@ -83,7 +85,17 @@ export async function readPackage(folder: string, mayBeEmpty = false): Promise<K
       throw new PackageFailure(`${folder}: the files have more than ${maxPackageBytes} bytes together`);
     read.push(decoded(path, bytes));
   }
-  const first = read.map((file) => parsed(file, null));
+  const first: PackageFile[] = [];
+  let items = 0;
+  for (const each of read) {
+    const file = parsed(each, null);
+    items += file.items.length;
+    if (items > maxItems)
+      throw new PackageFailure(
+        `${folder} has more than ${maxItems} statements: import facts that are so many`,
+      );
+    first.push(file);
+  }
   const declarations = first.flatMap((file) => declarationsOf(file));
   const names = new ArgumentNames(declarations.map(({ declaration }) => declaration));
   // Arguments by name are put in the order of declarations that may be in any file.

@@ -461,6 +461,8 @@ const answeredAnew = [
   'rollbackTransaction',
   'mergeScopes',
   'contextOfTurns',
+  'applyPackage',
+  'deletePackage',
   'bootstrap',
   'createKey',
 ];

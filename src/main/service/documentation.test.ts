@@ -179,9 +179,11 @@ describe('code blocks', () => {
       [
         'datalog',
         'ebnf',
+        'elisp',
         'hexdump',
         'js',
         'json',
+        'lua',
         'markdown',
         'sh',
         'sh not-run',
