@@ -3,7 +3,7 @@ import { runAtOnce } from '../engine/base/slices.ts';
 import { fileCompletionsAt } from './file-completion.ts';
 import { formatFile, formatRange } from './format-file.ts';
 import { type KnowledgeFile, knowledgeFileSteps } from './knowledge-file.ts';
-import { type EditedFile, packageDiagnosis } from './package-diagnosis.ts';
+import { type EditedFile, PackageContext } from './package-diagnosis.ts';
 import {
   argumentNamesOf,
   definitionsInPackage,
@@ -24,13 +24,9 @@ function packageOf(texts: Readonly<Record<string, string>>): EditedFile[] {
 }
 
 function diagnosed(files: readonly EditedFile[]): string[] {
+  const context = runAtOnce(PackageContext.of(files));
   return files.flatMap((each) =>
-    runAtOnce(
-      packageDiagnosis(
-        each,
-        files.filter((other) => other !== each),
-      ),
-    ).map(
+    runAtOnce(context.diagnose(each)).map(
       ({ severity, code, startLine, startColumn }) =>
         `${each.name}:${startLine}:${startColumn} ${severity} ${code}`,
     ),
@@ -75,10 +71,32 @@ describe('diagnostics of a package', () => {
       'b.kb': 'r(?y) :- p(?y).\n:declare p(y)\n:declare p(z)',
     });
     const [a, b] = files as [EditedFile, EditedFile];
-    expect(runAtOnce(packageDiagnosis(b, [a])).map(({ message }) => message)).toEqual([
+    const context = runAtOnce(PackageContext.of(files));
+    expect(runAtOnce(context.diagnose(a))).toEqual([]);
+    expect(runAtOnce(context.diagnose(b)).map(({ message }) => message)).toEqual([
       'this rule stands in a.kb already: remove one of the two',
-      'p/1 is declared in a.kb too: remove one of the two',
-      'p/1 is declared in a.kb too: remove one of the two',
+      'p/1 is declared in a.kb already: remove one of the two',
+      'p/1 is declared in a.kb already: remove one of the two',
+    ]);
+  });
+
+  test('are facts at odds with declarations, and names of violations that nothing has', () => {
+    const files = packageOf({
+      'a.kb':
+        ':declare age(who, years: integer) key who on conflict reject\nage(ann, old).\nage(bob, 3).\nage(bob, 4).',
+      'b.kb':
+        ':declare size(what, cm: integer) key what check reject\nage(bob, 3).\nage(bob, 5).\n-age(bob, 6).\nsize(x, -).\nsize(x, 1).\n!- size(?x, 0) "flat".',
+      'c.test.kb':
+        'test "t" {\n  expect not violation "flat".\n  expect violation age.\n  expect violation agge.\n}',
+    });
+    expect(diagnosed(files)).toEqual([
+      'a.kb:2:10 warning wrong_type',
+      'a.kb:4:1 error key_conflict',
+      'b.kb:2:1 warning duplicate',
+      'b.kb:3:1 error key_conflict',
+      'b.kb:5:9 error wrong_type',
+      'b.kb:6:1 warning key_conflict',
+      'c.test.kb:4:20 warning unknown_violation',
     ]);
   });
 

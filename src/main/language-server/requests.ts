@@ -26,7 +26,8 @@ import {
 import { fixerOf } from '../../editing/quick-fixes.ts';
 import { symbolAt, type SymbolUse, usesOf } from '../../editing/read-text.ts';
 import { failed, type LanguageSession, type Located } from './language-session.ts';
-import { isTest, type SourceFile } from './package-sources.ts';
+import { isTestFile } from '../packages/package-folder.ts';
+import type { SourceFile } from './package-sources.ts';
 import {
   completionItems,
   documentSymbols,
@@ -131,7 +132,7 @@ async function complete(
   const sources = session.workspace.packageOf(textDocument.uri);
   const reading = sources?.lastReading ?? (await sources?.reading());
   const description = reading?.description ?? describePackage([]);
-  const completions = fileCompletionsAt(text, offset, description, isTest(textDocument.uri));
+  const completions = fileCompletionsAt(text, offset, description, isTestFile(textDocument.uri));
   return completionItems(document, offset, completions, session.abilities.snippets);
 }
 
