@@ -160,16 +160,17 @@ describe('completion in a file', () => {
     'rules.kb': '!- born(?x, ?y), ?y < 0 "nobody is born before the year 0".',
   });
   const description = describePackage(files);
-  const labels = (marked: string, isTest = false) => {
+  const labels = (marked: string, isTest = false, isTriggered = false) => {
     const offset = marked.indexOf('|');
     const text = marked.replace('|', '');
-    const { from, suggestions } = fileCompletionsAt(text, offset, description, isTest);
+    const { from, suggestions } = fileCompletionsAt(text, offset, description, isTest, isTriggered);
     return [text.slice(from, offset), ...suggestions.map(({ label }) => label)];
   };
 
   test('offers the words of declarations where they can stand', () => {
     const clauses = ['key', 'on conflict', 'check'];
     expect(labels(':decl|')).toContain(':declare');
+    expect(labels('kn(a).\n% a\n# b\n:decl|')).toContain(':declare');
     expect(labels(':declare kn|')).toEqual(['kn', 'knows']);
     expect(labels(':declare p(a: in|')).toContain('integer');
     expect(labels(':declare p(a:in|')).toEqual(expect.arrayContaining(['in', 'integer']));
@@ -184,8 +185,12 @@ describe('completion in a file', () => {
   });
 
   test('offers the words of tests in files of tests', () => {
-    expect(labels('te|', true)).toContain('test');
+    expect(labels('te|', true)).toEqual(['te', 'test']);
+    expect(labels('% a note\nt|', true)).toEqual(['t', 'test']);
     expect(labels('te|')).not.toContain('test');
+    expect(labels('test "a" {|', true)).toEqual(['', 'given', 'expect']);
+    expect(labels('test "a" {|', true, true)).toEqual(['']);
+    expect(labels('test "a" { expect |', true, true)).toContain('born');
     expect(labels('test "a" { g|', true)).toEqual(['g', 'given', 'expect']);
     expect(labels('test "a" {\n  given born(a, 1). % why\n  ex|', true)).toEqual(['ex', 'given', 'expect']);
     expect(labels('test "a" {\n  expect not |', true)).toEqual(expect.arrayContaining(['violation', 'born']));
@@ -195,9 +200,11 @@ describe('completion in a file', () => {
       '"nobody is born before the year 0"',
     ]);
     expect(labels('test "a" { expect born(?x, ?|', true)).toEqual(['?', '?x']);
-    expect(labels('test "a" { expect p(?x) = {a}. }\n|', true)).toEqual(
-      expect.arrayContaining(['test', 'born']),
+    expect(labels('test "a" { expect p(?x) = {a}. }\n|', true)).toEqual(['', 'test']);
+    expect(labels('test "a" { expect born(a, 1), kn|', true)).toEqual(
+      expect.arrayContaining(['kn', 'knows']),
     );
+    expect(labels('test "a" { expect born(a, 1), kn|', true)).not.toContain('violation');
   });
 
   test('reads the statement at the end of a large file', () => {
