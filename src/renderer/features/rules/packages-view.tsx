@@ -203,6 +203,36 @@ function PackageRows({ shown, chosen, reason, onChoose, onRemove }: PackageRowsP
   );
 }
 
+interface ListActionsProps extends PackagesViewProps {
+  /** Packages listed. */
+  count: number;
+  /** The chosen package is there. */
+  canRemove: boolean;
+  onRemove: () => void;
+}
+
+function ListActions({ count, canRemove, onRemove, search, onSearch }: ListActionsProps) {
+  const reason = useReason('deletePackage');
+  return (
+    <>
+      <span className="dim number" role="status">
+        {formatAmount(count, 'package')}
+      </span>
+      <Guarded reason={reason}>
+        <Button
+          variant="default"
+          leftSection={<IconTrash size={14} aria-hidden />}
+          disabled={!canRemove}
+          onClick={onRemove}
+        >
+          Remove…
+        </Button>
+      </Guarded>
+      <ListOrGraph search={search} onSearch={onSearch} />
+    </>
+  );
+}
+
 function PackageList({ packages, search, onSearch }: PackagesViewProps & { packages: PackageSummary[] }) {
   const [removing, setRemoving] = useState<string | null>(null);
   const reason = useReason('deletePackage');
@@ -241,22 +271,13 @@ function PackageList({ packages, search, onSearch }: PackagesViewProps & { packa
       label="Packages"
       title={<h1 className="pane-title">Packages</h1>}
       actions={
-        <>
-          <span className="dim number" role="status">
-            {formatAmount(shown.length, 'package')}
-          </span>
-          <Guarded reason={reason}>
-            <Button
-              variant="default"
-              leftSection={<IconTrash size={14} aria-hidden />}
-              disabled={!isThere}
-              onClick={() => chosen !== undefined && setRemoving(chosen)}
-            >
-              Remove…
-            </Button>
-          </Guarded>
-          <ListOrGraph search={search} onSearch={onSearch} />
-        </>
+        <ListActions
+          count={shown.length}
+          canRemove={isThere}
+          onRemove={() => chosen !== undefined && setRemoving(chosen)}
+          search={search}
+          onSearch={onSearch}
+        />
       }
     >
       {packages.length === 0 && chosen === undefined ? (
