@@ -25,6 +25,9 @@ import type { KnowledgeTest } from '../language/test-text.ts';
 
 /** Tests kept in the service. Those of one request are stored or deleted together, as a commit is. */
 
+/** Errors that a refused text lists. */
+const maxErrorsOfText = 100;
+
 type StoredStatus = TestsStored['tests'][number]['status'];
 
 /** Stores tests, each under its name. Throws ValidationException if the text is no test, QuotaExceeded if they are too many. */
@@ -136,21 +139,19 @@ export async function readTests(
 
 /** The 400 for what is no test, with line and column; null: there is only tests. `path`: of the text in the request. */
 export function refusalOf({ problems }: ReadTests, path: string): EngineError | null {
-  const said = problems.map(({ message, range }) => ({
+  const said = problems.slice(0, maxErrorsOfText).map(({ message, range }) => ({
     path,
     message: `line ${range.startLine}, column ${range.startColumn}: ${message}`,
   }));
   const [first] = said;
   if (first === undefined) return null;
-  const more = said.length > 1 ? ` (and ${said.length - 1} more)` : '';
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   return new EngineError('ValidationException', `${path === '' ? '' : `${path}: `}${first.message}${more}`, {
     errors: said,
     line: problems[0]?.range.startLine,
     column: problems[0]?.range.startColumn,
   });
 }
-
-const maxErrorsOfText = 100;
 
 /** The input that stores one test of an import. */
 export function importedTest({ test, scope }: ImportedTest): StoreTestsInput {

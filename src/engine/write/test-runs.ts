@@ -18,10 +18,11 @@ import type { LastTestRuns } from '../session/last-test-runs.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { ReadLimits } from '../session/read-limits.ts';
 import type { Writer } from '../session/writer.ts';
+import { declarationsAfter, testsAfter } from '../state/apply-shape.ts';
 import type { Commit, RuleOperation } from '../state/operation.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { FactIdentity } from '../store/fact-store.ts';
-import type { TestRecord } from '../store/test-store.ts';
+import type { TestRecord, TestStore } from '../store/test-store.ts';
 import { checkRulesInTurn } from './commit-check.ts';
 import { readTests, refusalOf, requireTest } from './stored-tests.ts';
 
@@ -55,16 +56,16 @@ export async function testRun(host: TestHost, caller: Caller, input: RunTestsInp
   const { live } = host;
   const { names, text, suppose } = input;
   const pending = caller.transaction === null ? null : await host.transactions.pendingCommit(caller);
-  const { declarations } = live.database(caller);
-  const read = text === null ? null : await readTests(text, declarations.names, host.slices(caller));
+  const { names: argumentNames } = declarationsAfter(live.database(caller), pending?.shape ?? []);
+  const read = text === null ? null : await readTests(text, argumentNames, host.slices(caller));
   const refused = read === null ? null : refusalOf(read, 'text');
   if (refused !== null) throw refused;
   return running(host, caller, input, async (context, run) => {
-    const { tests } = context.database;
+    const { tests, argumentNames } = testedAfter(context, pending);
     const stored =
       names !== null ? names.map((name) => requireTest(tests, name)) : text === null ? tests.all() : [];
     const before = await supposedCommit(context, host, caller, pending, suppose);
-    const texts = await storedTexts(context, stored, context.reader.names, input);
+    const texts = await storedTexts(context, stored, argumentNames, input);
     if (read !== null) texts.push({ ...read, view: scopeChoice(input), scope: input.scope });
     const found = await run(texts, before);
     if (before === null && input.scope === null && !input.unscoped)
@@ -103,13 +104,26 @@ export function testsOfWrite(
   };
   return running(writer, caller, limits, async (context, run) => {
     const write = await before(context);
-    const stored = context.database.tests.all();
-    const { passed, failed, tests } = await run(
-      await storedTexts(context, stored, context.reader.names, { scope: null, unscoped: false }),
-      write,
-    );
-    return { passed, failed, failures: tests.filter((each) => !each.passed).slice(0, maxFailuresListed) };
+    const { tests, argumentNames } = testedAfter(context, write);
+    const inOwnScopes = { scope: null, unscoped: false };
+    const texts = await storedTexts(context, tests.all(), argumentNames, inOwnScopes);
+    const { passed, failed, tests: outcomes } = await run(texts, write);
+    return { passed, failed, failures: outcomes.filter((each) => !each.passed).slice(0, maxFailuresListed) };
   });
+}
+
+/** The tests as the write leaves them, and the names of arguments by which they are read. */
+function testedAfter(
+  { database, reader }: ReadContext,
+  write: Commit | null,
+): { readonly tests: TestStore; readonly argumentNames: ArgumentNames } {
+  const shape = write?.shape ?? [];
+  const declarations = declarationsAfter(database, shape);
+  const isDeclared = declarations !== database.declarations;
+  return {
+    tests: testsAfter(database, shape),
+    argumentNames: isDeclared ? declarations.names : reader.names,
+  };
 }
 
 /** Throws TestsFailed if some failed. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CreatedKey } from '../../engine/contract/authentication.ts';
+import type { Problem } from '../../engine/contract/problems.ts';
 import type { StoredTest, TestList, TestsOfWrite } from '../../engine/contract/stored-tests.ts';
 import type { TestRun } from '../../engine/contract/tests.ts';
 import type { TransactionBegun } from '../../engine/contract/transactions.ts';
@@ -121,6 +122,13 @@ describe('POST /tests/run', () => {
     expect(await client.call('POST', '/tests/run', body)).toMatchObject({ status, body: { code } });
   });
 
+  it('lists the first 100 things of a text that are no tests, and counts the others', async () => {
+    const client = await Client.open();
+    const body = { text: 'p(a). '.repeat(500) };
+    const { errors, detail } = (await client.call<Problem>('POST', '/tests/run', body)).body;
+    expect([errors?.length, detail.endsWith('(and 499 more)')]).toEqual([100, true]);
+  });
+
   it('runs each test in its own scope, or all in the one that is asked for', async () => {
     const client = await Client.open();
     await client.know('p(a)', 'test "of s" { given p(b). expect p(?x) = a, b. }', 's');
@@ -164,6 +172,31 @@ describe('POST /tests/run', () => {
     expect(passedOf(await client.run())).toEqual({ grand: true, two: false });
     // A failed run leaves it open.
     expect((await client.call('POST', `/tx/commit/${id}`)).status).toBe(200);
+  });
+
+  it('runs the tests as a transaction leaves them, and so does its commit', async () => {
+    const client = await Client.open();
+    await client.know(rules, `${grand} ${none}`);
+    const { id } = (await client.call<TransactionBegun>('POST', '/tx/begin')).body;
+    const within = { 'x-transaction-id': id };
+    const text =
+      'test "grand" { expect grandparent(alma, ?x) = emil, otto. } test "likes" { expect not likes(who: alma). }';
+    await client.call('POST', '/tell', { predicate: 'parent', args: ['nora', 'emil'] }, within);
+    await client.call(
+      'PUT',
+      '/declarations/likes/2',
+      { arguments: [{ name: 'who' }, { name: 'whom' }] },
+      within,
+    );
+    expect((await client.call('PUT', '/tests', { text }, within)).status).toBe(200);
+    await client.call('DELETE', '/tests', { names: ['none'] }, within);
+    expect(passedOf(await client.run({}, within))).toEqual({ grand: true, likes: true });
+    expect(passedOf(await client.run({ names: ['likes'] }, within))).toEqual({ likes: true });
+    expect(passedOf(await client.run())).toEqual({ grand: true, none: true });
+    expect((await client.call('POST', `/tx/commit/${id}`, { runTests: true })).body).toMatchObject({
+      status: 'committed',
+      tests: { passed: 2, failed: 0 },
+    });
   });
 
   it('fails each test that exceeds the limits, by name', async () => {
