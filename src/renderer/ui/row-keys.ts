@@ -39,6 +39,10 @@ export const rowKeys = {
     group: 'In the list of tests',
     keys: { remove: { key: 'Delete', title: 'Delete the test' } },
   },
+  packages: {
+    group: 'In the list of packages',
+    keys: { remove: { key: 'Delete', title: 'Remove the package' } },
+  },
   constraints: {
     group: 'In the list of constraints',
     keys: {

@@ -16,6 +16,7 @@ import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
 import { DetailPane, PaneFrame, Split } from '../../ui/pane.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { ListOrGraph } from './list-or-graph.tsx';
@@ -194,7 +195,7 @@ function PackageRows({ shown, chosen, reason, onChoose, onRemove }: PackageRowsP
       onSelect={({ name }) => onChoose(name)}
       onOpen={({ name }) => onChoose(name)}
       onKey={(event: KeyboardEvent, { name }) => {
-        if (event.key !== 'Delete') return;
+        if (rowKeyOf(event, 'packages') === null) return;
         if (reason === null) onRemove(name);
         else notifyHint(reason);
       }}
