@@ -1,5 +1,5 @@
 /**
- * Completions in a file of a package: those of statements, and the words of declarations and tests.
+ * Completions in a file of a package, or in a text of tests: those of statements, and the words of declarations and tests.
  *
  * Reads only the text near the offset, so that it takes no longer in a large file.
  */
@@ -7,6 +7,8 @@ import { typeWords } from '../engine/contract/declarations.ts';
 import {
   type Completions,
   completionsAt,
+  type DescribedKnowledge,
+  type DescribedPredicate,
   predicateSuggestion,
   statementStart,
   type Suggestion,
@@ -18,16 +20,26 @@ import type { DescribedPackage } from './package-symbols.ts';
 const maxBefore = 20_000;
 const maxAfter = 2_000;
 
-/** Returns the completions at `offset`. `isTest`: tests can stand in the file. */
+/** Predicates, rules, and names that an expected violation can have. */
+type KnownToFile = DescribedKnowledge & Pick<DescribedPackage, 'violations'>;
+
+/**
+ * Returns the completions at `offset`. `isTest`: a text of tests, which has nothing else; `isTriggered`: a character such as
+ * a brace asks for them, not a letter or a person.
+ */
 export function fileCompletionsAt(
   text: string,
   offset: number,
-  knowledge: DescribedPackage,
+  knowledge: KnownToFile,
   isTest: boolean,
+  isTriggered = false,
 ): Completions {
   const start = windowStart(text, offset);
   const near = text.slice(start, offset + maxAfter);
   const { from, suggestions } = completionsNear(near, offset - start, knowledge, isTest);
+  // Enter behind the brace of a test breaks the line.
+  if (isTest && isTriggered && suggestions.some((each) => each === test || each === given))
+    return { from: offset, suggestions: [] };
   return { from: from + start, suggestions };
 }
 
@@ -39,37 +51,35 @@ function windowStart(text: string, offset: number): number {
   return offset - maxBefore + (begins === null ? 0 : begins.index + begins[0].length);
 }
 
-function completionsNear(
-  text: string,
-  offset: number,
-  knowledge: DescribedPackage,
-  isTest: boolean,
-): Completions {
+function completionsNear(text: string, offset: number, knowledge: KnownToFile, isTest: boolean): Completions {
   const before = text.slice(0, offset);
   const [word = ''] = /[^\s(){},;"'`<>=]*$/.exec(before) ?? [];
-  const declaration = openDeclaration(before);
+  const declaration = isTest ? null : openDeclaration(before);
   if (declaration !== null) return inDeclaration(declaration, word, offset, knowledge);
   const plain = completionsAt(text, offset, knowledge);
   // Nothing at all: a comment or a quoted text.
   if (plain.suggestions.length === 0) return plain;
-  const block = isTest ? openTest(before) : null;
-  const statement = block?.trimStart() ?? openStatement(before);
-  const isAtStart = statement === word;
-  if (block === null)
-    return isAtStart && !word.startsWith('-')
-      ? {
-          from: offset - word.length,
-          suggestions: [...plain.suggestions, ...(isTest ? [declare, test] : [declare])],
-        }
-      : plain;
-  if (isAtStart) return { from: offset - word.length, suggestions: [given, expect] };
+  const from = offset - word.length;
+  if (isTest) return inTests(before, word, from, plain, knowledge);
+  return openStatement(before) === word && !word.startsWith('-')
+    ? { from, suggestions: [...plain.suggestions, declare] }
+    : plain;
+}
+
+/** `plain`: what can stand in a goal. */
+function inTests(
+  before: string,
+  word: string,
+  from: number,
+  plain: Completions,
+  { violations }: KnownToFile,
+): Completions {
+  const statement = openTest(before)?.trimStart();
+  if (statement === undefined) return { from, suggestions: openStatement(before) === word ? [test] : [] };
+  if (statement === word) return { from, suggestions: [given, expect] };
   if (/^expect\s+(?:not\s+)?violation\s+\S*$/.test(statement))
-    return {
-      from: offset - word.length,
-      suggestions: knowledge.violations.map((name) => keyword(name, 'violation', name)),
-    };
-  const isAfterWord = /^(?:given|expect)\s+(?:not\s+)?\S*$/.test(statement);
-  return isAfterWord && statement.startsWith('expect') && !word.startsWith('-')
+    return { from, suggestions: violations.map((name) => keyword(name, 'violation', name)) };
+  return /^expect\s+(?:not\s+)?\S*$/.test(statement) && !word.startsWith('-')
     ? { ...plain, suggestions: [...plain.suggestions, violation] }
     : plain;
 }
@@ -79,6 +89,7 @@ function openStatement(before: string): string {
   const rest = before
     .slice(statementStart(before, before.length))
     .replace(/^\s*\}/, '')
+    .replace(/^(?:\s*[%#][^\r\n]*[\r\n])+/, '')
     .trimStart();
   return rest.startsWith(':declare') ? rest.slice(Math.max(0, rest.search(/[^\r\n]*$/))) : rest;
 }
@@ -127,7 +138,7 @@ function inDeclaration(
   declaration: string,
   word: string,
   offset: number,
-  { predicates }: DescribedPackage,
+  { predicates }: DescribedKnowledge,
 ): Completions {
   // A type follows its colon directly, or after white space.
   const typed = /[^:]*$/.exec(word)?.[0] ?? '';
@@ -161,7 +172,7 @@ function inDeclaration(
 }
 
 /** A predicate as a declaration names it: its arguments need names. */
-function undeclared(predicate: DescribedPackage['predicates'][number]): Suggestion {
+function undeclared(predicate: DescribedPredicate): Suggestion {
   const suggestion = predicateSuggestion(predicate);
   return { ...suggestion, insert: suggestion.insert.replaceAll(':?', ':') };
 }

@@ -14,7 +14,7 @@ import {
   type KnowledgeText,
   knowledgeTextSteps,
 } from '../engine/language/knowledge-text.ts';
-import { renderAtom, renderRule } from '../engine/language/print.ts';
+import { renderAtom, renderConstraint, renderRule, ruleIdentity } from '../engine/language/print.ts';
 import type { LiteralSource, Span } from '../engine/language/source.ts';
 import type { Expectation, ExpectedAnswer, KnowledgeTest } from '../engine/language/test-text.ts';
 import { type ParsedText, type ReadStatement, SymbolUses } from './read-text.ts';
@@ -23,6 +23,17 @@ import { type ParsedText, type ReadStatement, SymbolUses } from './read-text.ts'
 export interface DeclaredInFile {
   readonly declaration: Declaration;
   readonly statement: DeclarationStatement;
+}
+
+/** A fact of a file, and its text as the language renders it. */
+export type FactInFile = Extract<KnowledgeItem, { readonly kind: 'fact' }> & { readonly text: string };
+
+/** A rule of a file. */
+export interface RuleInFile extends Rule {
+  readonly text: string;
+  /** Equal for rules that are the same. */
+  readonly identity: string;
+  readonly span: Span;
 }
 
 /** What can be parsed and is refused all the same. */
@@ -47,11 +58,13 @@ export interface KnowledgeFile extends ParsedText {
   readonly isTest: boolean;
   readonly parsed: KnowledgeText;
   readonly declared: readonly DeclaredInFile[];
-  /** Wrong declarations, and what cannot stand in a file of tests. */
+  /** Where the file is not text, wrong declarations, and what cannot stand in a file of tests. */
   readonly wrong: readonly RefusedStatement[];
   /** Predicates that a fact, a rule's head or a declaration has, by name/arity. */
   readonly concluded: ReadonlyMap<string, PredicateInFile>;
-  readonly rules: readonly (Rule & { readonly text: string })[];
+  readonly rules: readonly RuleInFile[];
+  /** In text order. */
+  readonly facts: readonly FactInFile[];
   /** Equal to that of an earlier version of the file if nothing changed that other files are checked against. */
   readonly signature: string;
 }
@@ -65,23 +78,32 @@ export function predicateKey({ name, arity }: { readonly name: string; readonly 
   return `${name}/${arity}`;
 }
 
-/** Reads a file in small steps. `names`: of the arguments that the package declares. */
+/**
+ * Reads a file in small steps. `names`: of the arguments that the package declares; `cutOff`: why the text ends before the
+ * file does.
+ */
 export function* knowledgeFileSteps(
   text: string,
   isTest: boolean,
   names: ArgumentNames,
+  cutOff: string | null = null,
 ): Generator<'more', KnowledgeFile, undefined> {
   const parsed = yield* knowledgeTextSteps(text, { tests: isTest, names, maxErrors: 1000 });
   const reading = new FileReading(text, isTest);
+  if (cutOff !== null)
+    reading.wrong.push({ message: cutOff, span: { start: text.length, end: text.length } });
   for (const [index, item] of parsed.items.entries()) {
     if (index % itemsOfStep === 0) yield 'more';
     reading.item(item);
   }
-  const { statements, uses, declared, wrong, concluded, rules } = reading;
+  const { statements, uses, declared, wrong, concluded, rules, facts } = reading;
   const signature = [
     ...[...concluded.keys()].sort(),
     ...declared.map(({ declaration }) => JSON.stringify(declaration)),
     ...rules.map((rule) => rule.text),
+    ...parsed.items.flatMap((item) =>
+      item.kind === 'constraint' ? [renderConstraint(item.literals), item.reason ?? ''] : [],
+    ),
   ].join('\n');
   return {
     text,
@@ -95,6 +117,7 @@ export function* knowledgeFileSteps(
     wrong,
     concluded,
     rules,
+    facts,
     signature,
   };
 }
@@ -106,10 +129,10 @@ class FileReading {
   readonly statements: ReadStatement[] = [];
   readonly uses = new SymbolUses(0);
   readonly declared: DeclaredInFile[] = [];
-  /** Wrong declarations, and what cannot stand in a file of tests. */
   readonly wrong: RefusedStatement[] = [];
   readonly concluded = new Map<string, PredicateInFile>();
-  readonly rules: (Rule & { text: string })[] = [];
+  readonly rules: RuleInFile[] = [];
+  readonly facts: FactInFile[] = [];
   readonly #text: string;
   readonly #isTest: boolean;
 
@@ -129,8 +152,10 @@ class FileReading {
     switch (item.kind) {
       case 'fact': {
         const predicate = this.#predicate(item.atom.predicate, item.atom.args.length);
+        const text = renderAtom(item.atom);
         predicate.facts++;
-        if (predicate.samples.length < maxSamples) predicate.samples.push(renderAtom(item.atom));
+        if (predicate.samples.length < maxSamples) predicate.samples.push(text);
+        this.facts.push({ ...item, text });
         uses.atom(item.atom, item.head, 'fact', index);
         this.#add('fact', item.span, { atom: item.atom });
         return;
@@ -138,7 +163,7 @@ class FileReading {
       case 'rule': {
         const { rule, head, body, span } = item;
         this.#predicate(rule.head.predicate, rule.head.args.length).rules++;
-        this.rules.push({ ...rule, text: renderRule(rule) });
+        this.rules.push({ ...rule, text: renderRule(rule), identity: ruleIdentity(rule), span });
         uses.atom(rule.head, head, 'head', index);
         uses.terms(rule.head.args, head.terms, { within: 'head', statement: index, depth: 0 });
         uses.body(rule.body, body, index, 0);

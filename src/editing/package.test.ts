@@ -3,7 +3,7 @@ import { runAtOnce } from '../engine/base/slices.ts';
 import { fileCompletionsAt } from './file-completion.ts';
 import { formatFile, formatRange } from './format-file.ts';
 import { type KnowledgeFile, knowledgeFileSteps } from './knowledge-file.ts';
-import { type EditedFile, packageDiagnosis } from './package-diagnosis.ts';
+import { type EditedFile, PackageContext } from './package-diagnosis.ts';
 import {
   argumentNamesOf,
   definitionsInPackage,
@@ -24,13 +24,9 @@ function packageOf(texts: Readonly<Record<string, string>>): EditedFile[] {
 }
 
 function diagnosed(files: readonly EditedFile[]): string[] {
+  const context = runAtOnce(PackageContext.of(files));
   return files.flatMap((each) =>
-    runAtOnce(
-      packageDiagnosis(
-        each,
-        files.filter((other) => other !== each),
-      ),
-    ).map(
+    runAtOnce(context.diagnose(each)).map(
       ({ severity, code, startLine, startColumn }) =>
         `${each.name}:${startLine}:${startColumn} ${severity} ${code}`,
     ),
@@ -75,10 +71,32 @@ describe('diagnostics of a package', () => {
       'b.kb': 'r(?y) :- p(?y).\n:declare p(y)\n:declare p(z)',
     });
     const [a, b] = files as [EditedFile, EditedFile];
-    expect(runAtOnce(packageDiagnosis(b, [a])).map(({ message }) => message)).toEqual([
+    const context = runAtOnce(PackageContext.of(files));
+    expect(runAtOnce(context.diagnose(a))).toEqual([]);
+    expect(runAtOnce(context.diagnose(b)).map(({ message }) => message)).toEqual([
       'this rule stands in a.kb already: remove one of the two',
-      'p/1 is declared in a.kb too: remove one of the two',
-      'p/1 is declared in a.kb too: remove one of the two',
+      'p/1 is declared in a.kb already: remove one of the two',
+      'p/1 is declared in a.kb already: remove one of the two',
+    ]);
+  });
+
+  test('are facts at odds with declarations, and names of violations that nothing has', () => {
+    const files = packageOf({
+      'a.kb':
+        ':declare age(who, years: integer) key who on conflict reject\nage(ann, old).\nage(bob, 3).\nage(bob, 4).',
+      'b.kb':
+        ':declare size(what, cm: integer) key what check reject\nage(bob, 3).\nage(bob, 5).\n-age(bob, 6).\nsize(x, -).\nsize(x, 1).\n!- size(?x, 0) "flat".',
+      'c.test.kb':
+        'test "t" {\n  expect not violation "flat".\n  expect violation age.\n  expect violation agge.\n}',
+    });
+    expect(diagnosed(files)).toEqual([
+      'a.kb:2:10 warning wrong_type',
+      'a.kb:4:1 error key_conflict',
+      'b.kb:2:1 warning duplicate',
+      'b.kb:3:1 error key_conflict',
+      'b.kb:5:9 error wrong_type',
+      'b.kb:6:1 warning key_conflict',
+      'c.test.kb:4:20 warning unknown_violation',
     ]);
   });
 
@@ -142,16 +160,17 @@ describe('completion in a file', () => {
     'rules.kb': '!- born(?x, ?y), ?y < 0 "nobody is born before the year 0".',
   });
   const description = describePackage(files);
-  const labels = (marked: string, isTest = false) => {
+  const labels = (marked: string, isTest = false, isTriggered = false) => {
     const offset = marked.indexOf('|');
     const text = marked.replace('|', '');
-    const { from, suggestions } = fileCompletionsAt(text, offset, description, isTest);
+    const { from, suggestions } = fileCompletionsAt(text, offset, description, isTest, isTriggered);
     return [text.slice(from, offset), ...suggestions.map(({ label }) => label)];
   };
 
   test('offers the words of declarations where they can stand', () => {
     const clauses = ['key', 'on conflict', 'check'];
     expect(labels(':decl|')).toContain(':declare');
+    expect(labels('kn(a).\n% a\n# b\n:decl|')).toContain(':declare');
     expect(labels(':declare kn|')).toEqual(['kn', 'knows']);
     expect(labels(':declare p(a: in|')).toContain('integer');
     expect(labels(':declare p(a:in|')).toEqual(expect.arrayContaining(['in', 'integer']));
@@ -166,8 +185,12 @@ describe('completion in a file', () => {
   });
 
   test('offers the words of tests in files of tests', () => {
-    expect(labels('te|', true)).toContain('test');
+    expect(labels('te|', true)).toEqual(['te', 'test']);
+    expect(labels('% a note\nt|', true)).toEqual(['t', 'test']);
     expect(labels('te|')).not.toContain('test');
+    expect(labels('test "a" {|', true)).toEqual(['', 'given', 'expect']);
+    expect(labels('test "a" {|', true, true)).toEqual(['']);
+    expect(labels('test "a" { expect |', true, true)).toContain('born');
     expect(labels('test "a" { g|', true)).toEqual(['g', 'given', 'expect']);
     expect(labels('test "a" {\n  given born(a, 1). % why\n  ex|', true)).toEqual(['ex', 'given', 'expect']);
     expect(labels('test "a" {\n  expect not |', true)).toEqual(expect.arrayContaining(['violation', 'born']));
@@ -177,9 +200,11 @@ describe('completion in a file', () => {
       '"nobody is born before the year 0"',
     ]);
     expect(labels('test "a" { expect born(?x, ?|', true)).toEqual(['?', '?x']);
-    expect(labels('test "a" { expect p(?x) = {a}. }\n|', true)).toEqual(
-      expect.arrayContaining(['test', 'born']),
+    expect(labels('test "a" { expect p(?x) = {a}. }\n|', true)).toEqual(['', 'test']);
+    expect(labels('test "a" { expect born(a, 1), kn|', true)).toEqual(
+      expect.arrayContaining(['kn', 'knows']),
     );
+    expect(labels('test "a" { expect born(a, 1), kn|', true)).not.toContain('violation');
   });
 
   test('reads the statement at the end of a large file', () => {

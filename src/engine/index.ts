@@ -85,6 +85,5 @@ export { answerVariables, type Expectation, type KnowledgeTest } from './languag
 export { isDeclarationLine, parseDeclaration, renderDeclaration } from './language/declaration-text.ts';
 export { renderAtom, renderConstraint, renderRule } from './language/print.ts';
 export { layOutConstraint, layOutRule } from './language/layout.ts';
-export { diagnosisOf, occurrencesIn } from './language/diagnose.ts';
 export type { LiteralSource, Span } from './language/source.ts';
 export { StartupError } from './log/startup-error.ts';

@@ -14,7 +14,13 @@ import { renderAtom, renderConstraint, ruleIdentity } from './print.ts';
 import { programSteps } from './parse.ts';
 import type { ConstraintStatement, Statement, SyntaxProblem } from './parser.ts';
 import type { LineTable, LiteralSource, Span } from './source.ts';
-import { dependenciesOf, negativeCycles, renderCycle, type ScopedRule } from './stratify.ts';
+import {
+  dependenciesOf,
+  type NegativeCycle,
+  negativeCycles,
+  renderCycle,
+  type ScopedRule,
+} from './stratify.ts';
 import { isAggregate, isBuiltin, relationOf } from './terms.ts';
 
 /** The existing predicates and rules. A predicate may have several arities. */
@@ -23,6 +29,8 @@ export interface KnownLanguage {
   readonly rules: Iterable<{ readonly rule: Rule; readonly scope: string | null }>;
   /** Names of declared arguments; absent: none are known. */
   readonly names?: ArgumentNames;
+  /** The cycles through `not` or an aggregate in the existing rules and those of the text; absent: they are looked for. */
+  readonly cycles?: readonly NegativeCycle[];
 }
 
 /** The diagnostics of a text. */
@@ -113,7 +121,7 @@ export function* diagnosisOf(
     if (checkStatement(statement, findings)) sound.push(statement);
   }
   const stored = [...known.rules];
-  findCycles(sound, stored, findings);
+  findCycles(sound, known.cycles ?? cyclesOf(sound, stored), findings);
   for (const constraint of constraints) checkConstraintStatement(constraint, findings);
   yield* findDuplicates(statements, stored, findings);
   yield* checkPredicates(uses, known.predicates, findings);
@@ -227,18 +235,25 @@ function placeInBody(
   return terms.get(variable ?? '') ?? source.span;
 }
 
-/** Cycles through `not` or an aggregate, shown at the text's rules that take part. */
-function findCycles(
+function cyclesOf(
   statements: readonly RuleStatement[],
   stored: readonly { rule: Rule; scope: string | null }[],
-  findings: Findings,
-): void {
+): NegativeCycle[] {
   const all: ScopedRule[] = [
     ...stored.map(({ rule, scope }) => ({ rule, scope, id: 'stored' })),
     ...statements.map(({ rule }) => ({ rule, scope: null, id: 'text' })),
   ];
+  return negativeCycles(all);
+}
+
+/** Cycles through `not` or an aggregate, shown at the text's rules that take part. */
+function findCycles(
+  statements: readonly RuleStatement[],
+  cycles: readonly NegativeCycle[],
+  findings: Findings,
+): void {
   const reported = new Set<string>();
-  for (const cycle of negativeCycles(all)) {
+  for (const cycle of cycles) {
     const words = renderCycle(cycle);
     if (reported.has(words)) continue;
     reported.add(words);
@@ -325,7 +340,7 @@ function usesOf(statement: Statement): PredicateOccurrence[] {
 }
 
 /** The predicates of statements and constraints. */
-export function occurrencesIn(
+function occurrencesIn(
   statements: readonly Statement[],
   constraints: readonly ConstraintStatement[],
 ): PredicateOccurrence[] {

@@ -118,7 +118,7 @@ function components(roots: Iterable<string>, edgesOf: (relation: string) => read
 /**
  * A cycle through default negation or an aggregate: its relations in order, the first repeated at the end.
  */
-interface NegativeCycle {
+export interface NegativeCycle {
   readonly relations: readonly string[];
   /** Whether the step from `relations[i]` to the next one is through `not` or an aggregate. */
   readonly completes: readonly boolean[];

@@ -5,10 +5,11 @@
  * changes, so that typing in a large file never waits for it.
  */
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import type { Diagnostic } from '../../engine/contract/rules.ts';
+import { compareText } from '../../engine/index.ts';
 import { type KnowledgeFile, knowledgeFileSteps } from '../../editing/knowledge-file.ts';
-import { type EditedFile, hasNegativeCycle, packageDiagnosis } from '../../editing/package-diagnosis.ts';
+import { type EditedFile, type FileDiagnostic, PackageContext } from '../../editing/package-diagnosis.ts';
 import { argumentNamesOf, describePackage, type DescribedPackage } from '../../editing/package-symbols.ts';
+import { isTestFile } from '../packages/package-folder.ts';
 
 /** One file of a package: an open buffer, or what is on disk. */
 export interface SourceFile extends EditedFile {
@@ -26,13 +27,14 @@ export interface PackageReading {
 }
 
 /** Receives the diagnostics of a file. */
-export type PublishDiagnostics = (file: SourceFile, diagnostics: readonly Diagnostic[]) => void;
+export type PublishDiagnostics = (file: SourceFile, diagnostics: readonly FileDiagnostic[]) => void;
 
 interface Source {
   readonly uri: string;
   readonly name: string;
   readonly document: TextDocument;
   readonly isOpen: boolean;
+  readonly cutOff: string | null;
   /** Counts the changes of the text. */
   change: number;
   read: { readonly change: number; readonly names: string; readonly file: KnowledgeFile } | null;
@@ -88,8 +90,17 @@ export class PackageSources {
     this.#fail = fail;
   }
 
-  /** Adds a file, or replaces its text. `key`: identifies it; `name`: relative to the package. */
-  set(key: string, name: string, document: TextDocument, isOpen: boolean): void {
+  /**
+   * Adds a file, or replaces its text. `key`: identifies it; `name`: relative to the package; `cutOff`: why the text ends
+   * before the file does.
+   */
+  set(
+    key: string,
+    name: string,
+    document: TextDocument,
+    isOpen: boolean,
+    cutOff: string | null = null,
+  ): void {
     this.#change++;
     const before = this.#sources.get(key);
     if (before?.document === document && before.isOpen === isOpen) before.change = this.#change;
@@ -99,6 +110,7 @@ export class PackageSources {
         name,
         document,
         isOpen,
+        cutOff,
         change: this.#change,
         read: null,
         diagnosed: null,
@@ -151,7 +163,7 @@ export class PackageSources {
   async #read(): Promise<void> {
     const change = this.#change;
     const slices = new WorkSlices(() => this.#change !== change);
-    const sources = [...this.#sources.values()];
+    const sources = [...this.#sources.values()].sort((left, right) => compareText(left.name, right.name));
     // Arguments by name need all declarations: files that may have some are read again with them.
     for (;;) {
       const known = sources.flatMap(({ read }) => (read === null ? [] : [read.file]));
@@ -164,7 +176,12 @@ export class PackageSources {
       const argumentNames = argumentNamesOf(known);
       for (const source of waiting) {
         const changed = source.change;
-        const steps = knowledgeFileSteps(source.document.getText(), isTest(source.name), argumentNames);
+        const steps = knowledgeFileSteps(
+          source.document.getText(),
+          isTestFile(source.name),
+          argumentNames,
+          source.cutOff,
+        );
         const file = await slices.run(steps);
         if (file === null) return;
         source.read = { change: changed, names, file };
@@ -195,26 +212,21 @@ export class PackageSources {
     const { files } = await this.reading();
     const change = this.#change;
     const slices = new WorkSlices(() => this.#change !== change);
-    const mayHaveCycle = hasNegativeCycle(files);
+    const context = await slices.run(PackageContext.of(files));
+    // A change has begun another pause.
+    if (context === null) return;
     const sources = new Map([...this.#sources.values()].map((source) => [source.uri, source]));
-    const environment = files.map(({ name, file }) => `${name}\n${file.signature}`).join('\n');
     for (const file of files) {
       const source = sources.get(file.uri);
       if (source === undefined) continue;
       const { diagnosed } = source;
+      const environment = context.environmentOf(file);
       if (diagnosed?.file === file.file && diagnosed.environment === environment) continue;
-      const others = files.filter((other) => other !== file);
-      const diagnostics = await slices.run(packageDiagnosis(file, others, mayHaveCycle));
-      // A change has begun another pause.
+      const diagnostics = await slices.run(context.diagnose(file));
       if (diagnostics === null) return;
       source.diagnosed = { file: file.file, environment };
       this.#publish(file, diagnostics);
     }
     this.#pauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, performance.now() - startedAt));
   }
-}
-
-/** Whether tests can stand in a file of this name. */
-export function isTest(name: string): boolean {
-  return name.endsWith('.test.kb');
 }

@@ -17,6 +17,7 @@ import {
   type TextEdit,
 } from 'vscode-languageserver/node';
 import { type Diagnostic, diagnosticCodes } from '../../engine/contract/rules.ts';
+import type { FileDiagnostic } from '../../editing/package-diagnosis.ts';
 import type { Completions, Suggestion } from '../../editing/completion.ts';
 import { textFoldsOf } from '../../editing/format-text.ts';
 import { type KnowledgeFile, predicateKey } from '../../editing/knowledge-file.ts';
@@ -53,7 +54,7 @@ export function protocolDiagnostic({
   startColumn,
   endLine,
   endColumn,
-}: Diagnostic): ProtocolDiagnostic {
+}: FileDiagnostic): ProtocolDiagnostic {
   return {
     severity: severities[severity],
     code,
@@ -66,7 +67,7 @@ export function protocolDiagnostic({
   };
 }
 
-/** A diagnostic that the client sends back; null: it is none of ours. */
+/** A diagnostic that the client sends back; null: it is none of ours, or has no fixes. */
 export function ownDiagnostic({
   severity,
   code,

@@ -3,10 +3,11 @@ import {
   type CodeAction,
   type CodeActionParams,
   type CompletionItem,
+  type CompletionParams,
+  CompletionTriggerKind,
   type CancellationToken,
   type Hover,
   type Location,
-  type Position,
   type Range,
   SymbolKind,
   type TextDocumentPositionParams,
@@ -26,7 +27,8 @@ import {
 import { fixerOf } from '../../editing/quick-fixes.ts';
 import { symbolAt, type SymbolUse, usesOf } from '../../editing/read-text.ts';
 import { failed, type LanguageSession, type Located } from './language-session.ts';
-import { isTest, type SourceFile } from './package-sources.ts';
+import { isTestFile } from '../packages/package-folder.ts';
+import type { SourceFile } from './package-sources.ts';
 import {
   completionItems,
   documentSymbols,
@@ -123,7 +125,7 @@ async function renamed(
 /** Completions need no parsed text: they do not wait for a file that is being read. */
 async function complete(
   session: LanguageSession,
-  { textDocument, position }: { textDocument: { uri: string }; position: Position },
+  { textDocument, position, context }: CompletionParams,
 ): Promise<CompletionItem[]> {
   const document = session.document(textDocument.uri);
   const offset = document.offsetAt(position);
@@ -131,7 +133,9 @@ async function complete(
   const sources = session.workspace.packageOf(textDocument.uri);
   const reading = sources?.lastReading ?? (await sources?.reading());
   const description = reading?.description ?? describePackage([]);
-  const completions = fileCompletionsAt(text, offset, description, isTest(textDocument.uri));
+  const isTriggered = context?.triggerKind === CompletionTriggerKind.TriggerCharacter;
+  const isTest = isTestFile(textDocument.uri);
+  const completions = fileCompletionsAt(text, offset, description, isTest, isTriggered);
   return completionItems(document, offset, completions, session.abilities.snippets);
 }
 

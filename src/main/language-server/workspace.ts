@@ -5,18 +5,29 @@
  * package of its workspace folder. A file outside of all workspace folders is in a package with the files beside it.
  */
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { PackageFailure } from '../packages/package-failure.ts';
+import {
+  isForeignFolder,
+  isKnowledgeFile,
+  isMissing,
+  listFolder,
+  readTextFile,
+  settingsFile,
+} from '../packages/package-folder.ts';
 import { PackageSources, type PublishDiagnostics } from './package-sources.ts';
 
-/** The file that makes a folder a package. */
-const manifest = 'corollary.toml';
-/** Files of one workspace folder; the rest is not read, and logged. */
-const maxFiles = 10_000;
 /** Language of documents that are not open. */
 const language = 'corollary';
+
+interface DocumentOnDisk {
+  readonly document: TextDocument;
+  /** Why the text ends before the file does; null: it is whole. */
+  readonly cutOff: string | null;
+}
 
 /** What the workspace tells. */
 export interface WorkspaceHost {
@@ -25,11 +36,6 @@ export interface WorkspaceHost {
   readonly withdraw: (uri: string) => void;
   readonly warn: (message: string) => void;
   readonly fail: (error: unknown) => void;
-}
-
-/** Whether a file of this name has knowledge. */
-export function isKnowledge(name: string): boolean {
-  return name.endsWith('.kb');
 }
 
 /** The file of an address; null: it is no file. */
@@ -74,10 +80,9 @@ export class Workspace {
     const manifests = new Set<string>();
     const paths: string[] = [];
     for (const folder of this.#folders) {
-      const found = await this.#filesBelow(folder);
-      for (const path of found)
-        if (basename(path) === manifest) manifests.add(dirname(path));
-        else paths.push(path);
+      const { knowledge, settings } = await this.#listed(folder, 'all');
+      for (const path of settings) manifests.add(dirname(path));
+      paths.push(...knowledge);
     }
     const documents = await this.#documents(paths.filter((path) => !this.#open.has(path)));
     // From here on without a pause: no message of the client sees half of it.
@@ -86,7 +91,7 @@ export class Workspace {
     this.#manifests = manifests;
     this.#packages = new Map();
     this.#rootOf = new Map();
-    for (const document of documents) this.#put(document, false);
+    for (const each of documents) this.#put(each.document, false, each.cutOff);
     for (const document of this.#open.values()) this.#put(document, true);
     for (const key of before) if (!this.#rootOf.has(key)) this.#host.withdraw(uriOf(key));
   }
@@ -116,13 +121,13 @@ export class Workspace {
   async changedOnDisk(uri: string): Promise<void> {
     const key = keyOf(uri);
     const path = pathOf(uri);
-    if (path !== null && basename(path) === manifest) return this.reload();
+    if (path !== null && basename(path) === settingsFile) return this.reload();
     if (this.#open.has(key)) return;
-    const [document] = path === null || !isKnowledge(path) ? [] : await this.#documents([path]);
+    const [read] = path === null || !this.#isListed(path) ? [] : await this.#documents([path]);
     // It may have been opened meanwhile.
     if (this.#open.has(key)) return;
-    if (document === undefined) this.#remove(key);
-    else this.#put(document, false);
+    if (read === undefined) this.#remove(key);
+    else this.#put(read.document, false, read.cutOff);
   }
 
   /** The package of a file; null: it is in none. */
@@ -136,7 +141,14 @@ export class Workspace {
     return [...this.#packages.values()];
   }
 
-  #put(document: TextDocument, isOpen: boolean): void {
+  /** Whether the listing of its workspace folder has the file. */
+  #isListed(path: string): boolean {
+    const folder = this.#folders.find((each) => isWithin(path, each));
+    const around = folder === undefined ? [] : relative(folder, dirname(path)).split(sep);
+    return isKnowledgeFile(path) && !around.some(isForeignFolder);
+  }
+
+  #put(document: TextDocument, isOpen: boolean, cutOff: string | null = null): void {
     const key = keyOf(document.uri);
     const root = this.#rootOf.get(key) ?? this.#root(key);
     this.#rootOf.set(key, root);
@@ -146,7 +158,7 @@ export class Workspace {
       this.#packages.set(root, sources);
     }
     const name = pathOf(document.uri) === null ? key : relative(root, key).split(sep).join('/');
-    sources.set(key, name, document, isOpen);
+    sources.set(key, name, document, isOpen, cutOff);
   }
 
   #remove(key: string): void {
@@ -164,7 +176,7 @@ export class Workspace {
       .filter((each) => isWithin(key, each))
       .sort((left, right) => right.length - left.length)[0];
     for (let at = dirname(key); ; at = dirname(at)) {
-      if (folder === undefined ? existsSync(join(at, manifest)) : this.#manifests.has(at)) return at;
+      if (folder === undefined ? existsSync(join(at, settingsFile)) : this.#manifests.has(at)) return at;
       if (at === folder) return folder;
       if (dirname(at) === at) return dirname(key);
     }
@@ -175,47 +187,32 @@ export class Workspace {
     const root = this.#rootOf.get(key);
     if (pathOf(uriOf(key)) === null || root === undefined) return;
     if (this.#folders.some((folder) => isWithin(key, folder))) return;
-    const paths = existsSync(join(root, manifest))
-      ? await this.#filesBelow(root)
+    const paths = existsSync(join(root, settingsFile))
+      ? (await this.#listed(root, 'package')).knowledge
       : (await readdir(root)).map((name) => join(root, name));
-    const wanted = paths.filter((path) => isKnowledge(path) && !this.#rootOf.has(path));
-    for (const document of await this.#documents(wanted))
-      if (!this.#rootOf.has(keyOf(document.uri))) this.#put(document, false);
+    const wanted = paths.filter((path) => isKnowledgeFile(path) && !this.#rootOf.has(path));
+    for (const { document, cutOff } of await this.#documents(wanted))
+      if (!this.#rootOf.has(keyOf(document.uri))) this.#put(document, false, cutOff);
   }
 
-  /** The knowledge and the manifests below a folder, in the order of their paths. */
-  async #filesBelow(folder: string): Promise<string[]> {
-    const found: string[] = [];
-    const waiting = [folder];
-    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-      const entries = await readdir(at, { withFileTypes: true }).catch((error: unknown) => {
-        this.#host.warn(`${at} could not be read: ${String(error)}`);
-        return [];
-      });
-      for (const entry of entries) {
-        const { name } = entry;
-        if (entry.isDirectory() && !name.startsWith('.') && name !== 'node_modules')
-          waiting.push(join(at, name));
-        else if (entry.isFile() && (isKnowledge(name) || name === manifest)) found.push(join(at, name));
-      }
-      if (found.length > maxFiles) {
-        this.#host.warn(`${folder} has more than ${maxFiles} files of knowledge: the rest is not read`);
-        break;
-      }
-    }
-    return found.slice(0, maxFiles).sort();
+  /** What is below a folder, as whole paths; what cannot be listed is logged. */
+  async #listed(folder: string, of: 'package' | 'all') {
+    const listing = await listFolder(folder, of, ({ message }) => this.#host.warn(message));
+    const whole = (path: string): string => join(folder, path);
+    return { knowledge: listing.knowledge.map(whole), settings: listing.settings.map(whole) };
   }
 
   /** The files as they are on disk, without those that cannot be read. */
-  async #documents(paths: readonly string[]): Promise<TextDocument[]> {
-    const documents: TextDocument[] = [];
+  async #documents(paths: readonly string[]): Promise<DocumentOnDisk[]> {
+    const documents: DocumentOnDisk[] = [];
     for (const path of paths)
       try {
-        const text = await readFile(path, 'utf8');
-        documents.push(TextDocument.create(uriOf(path), language, 0, text.replace(/^\uFEFF/, '')));
+        const { text, problem } = await readTextFile(path, path);
+        const document = TextDocument.create(uriOf(path), language, 0, text);
+        documents.push({ document, cutOff: problem?.message ?? null });
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-          this.#host.warn(`${path} could not be read: ${String(error)}`);
+        if (!(error instanceof PackageFailure)) throw error;
+        if (!isMissing(error)) this.#host.warn(error.message);
       }
     return documents;
   }

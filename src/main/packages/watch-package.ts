@@ -8,7 +8,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PackageFailure } from './package-failure.ts';
-import { knowledgeFilesIn, settingsFile } from './read-package.ts';
+import { knowledgeFilesIn, settingsFile } from './package-folder.ts';
 
 /** Milliseconds between two looks; looking takes at most a twentieth of the time. */
 const betweenLooksMs = 200;

@@ -13,7 +13,7 @@ import { endsInPlainWord } from '../api/question-text.ts';
 import { conclusionsInWords } from '../ui/consequences.ts';
 import { completionsAt, hoverAt } from '../../editing/completion.ts';
 import { editorTargets } from './editor-targets.ts';
-import { testCompletionsAt } from '../../editing/test-completion.ts';
+import { fileCompletionsAt } from '../../editing/file-completion.ts';
 import { textFoldsOf, formatText } from '../../editing/format-text.ts';
 import {
   currentKnowledge,
@@ -304,6 +304,13 @@ function registerLayout(monaco: Kit, language: string): void {
   });
 }
 
+/** What completes a test: of violations, those of keys are known here. */
+function testedKnowledge() {
+  const knowledge = currentKnowledge();
+  const keyed = knowledge.predicates.filter(({ declaration }) => (declaration?.key ?? []).length > 0);
+  return { ...knowledge, violations: keyed.map(({ name }) => name) };
+}
+
 function registerCompletion(monaco: Kit, language: string): void {
   const {
     Function: predicate,
@@ -314,11 +321,14 @@ function registerCompletion(monaco: Kit, language: string): void {
   const kinds = { predicate, variable, argument, keyword };
   monaco.languages.registerCompletionItemProvider(language, {
     triggerCharacters: ['?', ',', ' ', '{'],
-    provideCompletionItems(model, position) {
+    provideCompletionItems(model, position, { triggerKind }) {
       const offset = model.getOffsetAt(position);
       const text = model.getValue();
-      const ofTest = modeOf(model) === 'tests' ? testCompletionsAt(text, offset) : null;
-      const { from, suggestions } = ofTest ?? completionsAt(text, offset, currentKnowledge());
+      const isTriggered = triggerKind === monaco.languages.CompletionTriggerKind.TriggerCharacter;
+      const { from, suggestions } =
+        modeOf(model) === 'tests'
+          ? fileCompletionsAt(text, offset, testedKnowledge(), true, isTriggered)
+          : completionsAt(text, offset, currentKnowledge());
       // Enter must not turn a word of a plain sentence into a goal.
       if (modeOf(model) === 'question' && endsInPlainWord(text.slice(0, from))) return { suggestions: [] };
       const range = monaco.Range.fromPositions(model.getPositionAt(from), position);

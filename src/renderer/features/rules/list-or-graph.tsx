@@ -1,7 +1,7 @@
 import { ActionIcon, SegmentedControl, TextInput } from '@mantine/core';
 import { IconReplace, IconSearch } from '@tabler/icons-react';
 import { Tooltip } from '../../ui/tooltip.tsx';
-import type { RulesSearch } from './rules-search.ts';
+import { otherViews, type RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 
 interface ListOrGraphProps {
@@ -9,16 +9,16 @@ interface ListOrGraphProps {
   onSearch: (search: RulesSearch) => void;
 }
 
-const shownViews = ['graph', 'document', 'tests'] as const;
+const filterLabels: Partial<Record<string, string>> = { tests: 'Filter tests', packages: 'Filter packages' };
 
-/** Shows the filter of the lower pane and the switch between list, graph, document and tests. */
+/** Shows the filter of the lower pane and the switch between list, graph, document, tests and packages. */
 export function ListOrGraph({ search, onSearch }: ListOrGraphProps) {
   const { view, q = '' } = search;
   return (
     <>
       <TextInput
         className={styles.filter}
-        aria-label={view === 'tests' ? 'Filter tests' : 'Filter rules'}
+        aria-label={filterLabels[view ?? 'list'] ?? 'Filter rules'}
         placeholder="Filter"
         leftSection={<IconSearch size={14} aria-hidden />}
         value={q}
@@ -30,12 +30,13 @@ export function ListOrGraph({ search, onSearch }: ListOrGraphProps) {
       <SegmentedControl
         aria-label="Show rules as"
         value={view ?? 'list'}
-        onChange={(value) => onSearch({ ...search, view: shownViews.find((each) => each === value) })}
+        onChange={(value) => onSearch({ ...search, view: otherViews.find((each) => each === value) })}
         data={[
           { value: 'list', label: 'List' },
           { value: 'graph', label: 'Graph' },
           { value: 'document', label: 'Document' },
           { value: 'tests', label: 'Tests' },
+          { value: 'packages', label: 'Packages' },
         ]}
       />
     </>

@@ -1,4 +1,9 @@
-/** Search parameters of the Rules view: open rule or test, filter, way of showing, and the predicate to rename. */
+/** Search parameters of the Rules view: open rule, test or package, filter, way of showing, and the predicate to rename. */
+
+/** What the view shows instead of the list. */
+export const otherViews = ['graph', 'document', 'tests', 'packages'] as const;
+
+/** The search parameters. */
 export interface RulesSearch {
   /** Id of the rule in the editor. */
   rule?: string | undefined;
@@ -6,10 +11,12 @@ export interface RulesSearch {
   q?: string | undefined;
   /** Order of the list, as in `rule-order.ts`; absent: by creation. */
   sort?: string | undefined;
-  /** `graph` shows the dependency graph instead of the list, `document` all rules as one text, `tests` the tests. */
-  view?: 'graph' | 'document' | 'tests' | undefined;
+  /** `graph` shows the dependency graph instead of the list, `document` all rules as one text, `tests` the tests, `packages` the packages. */
+  view?: (typeof otherViews)[number] | undefined;
   /** Name of the test in the editor. */
   test?: string | undefined;
+  /** Name of the package whose contents are shown. */
+  package?: string | undefined;
   /** Selected relation of the graph, as `name/arity`. */
   at?: string | undefined;
   /** The predicate to rename, as `name/arity`; opens the dialog. */
@@ -25,7 +32,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 function viewOf(value: unknown): RulesSearch['view'] {
-  return value === 'graph' || value === 'document' || value === 'tests' ? value : undefined;
+  return otherViews.find((each) => each === value);
 }
 
 /** Reads the search parameters; invalid ones are dropped. */
@@ -36,6 +43,7 @@ export function rulesSearchOf(search: Record<string, unknown>): RulesSearch {
     sort: textOf(search['sort']),
     view: viewOf(search['view']),
     test: textOf(search['test']),
+    package: textOf(search['package']),
     at: textOf(search['at']),
     rename: textOf(search['rename']),
     to: textOf(search['to']),

@@ -68,6 +68,7 @@ function DeletedRule({ id, onNew }: GoneRuleProps) {
 }
 
 const TestsView = lazyComponent(async () => (await import('./tests-view.tsx')).TestsView);
+const PackagesView = lazyComponent(async () => (await import('./packages-view.tsx')).PackagesView);
 const DocumentPane = lazyComponent(async () => (await import('./document-pane.tsx')).DocumentPane);
 const ReplaceDialog = lazyComponent(async () => (await import('./replace-dialog.tsx')).ReplaceDialog);
 const GraphPane = lazy(async () => ({ default: (await import('./graph-pane.tsx')).GraphPane }));
@@ -81,14 +82,20 @@ interface RulesViewProps {
 function WholeView(view: RulesViewProps) {
   return (
     <Suspense fallback={null}>
-      {view.search.view === 'tests' ? <TestsView {...view} /> : <DocumentPane {...view} />}
+      {view.search.view === 'tests' ? (
+        <TestsView {...view} />
+      ) : view.search.view === 'packages' ? (
+        <PackagesView {...view} />
+      ) : (
+        <DocumentPane {...view} />
+      )}
     </Suspense>
   );
 }
 
 /**
  * Shows the Rules view: an editor above, and the rules below as a list or dependency graph; or all rules as one document; or
- * the tests.
+ * the tests; or the packages.
  */
 export function RulesView(props: RulesViewProps) {
   const { space } = useSession();
@@ -132,7 +139,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   );
   return (
     <>
-      {search.view === 'tests' || search.view === 'document' ? (
+      {search.view !== undefined && search.view !== 'graph' ? (
         <WholeView search={search} onSearch={onSearch} />
       ) : (
         <Split

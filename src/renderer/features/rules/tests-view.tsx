@@ -265,7 +265,9 @@ function Results({ runs, chosen }: { runs: TestRuns; chosen: string | undefined 
             <IconTestPipe size={30} stroke={1.3} aria-hidden />
           )
         }
-        title={last.length > 0 ? 'All of them passed' : 'Nothing was run yet'}
+        title={
+          last.length === 0 ? 'Nothing was run yet' : last.length === 1 ? 'It passed' : 'All of them passed'
+        }
       >
         {last.length > 0
           ? `${formatAmount(last.length, 'test')} ran over the present knowledge.`
