@@ -4,6 +4,7 @@ import { apply } from '../state/apply.ts';
 import { operationVersion } from '../state/operation.ts';
 import { Snapshots, type SnapshotsHost } from './snapshots.ts';
 import { State } from '../state/state.ts';
+import { StartupError } from '../log/startup-error.ts';
 import { openLog } from '../log/open-log.ts';
 import { type CrashBackend, crashBackend } from '../testing/crash-backend.ts';
 import { logOptions } from '../testing/log-fixtures.ts';
@@ -51,6 +52,20 @@ async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
   };
   return { snapshots, disk, warnings, write };
 }
+
+test('a record of a newer program refuses the start and says so', () => {
+  const record = {
+    sequence: 1,
+    time: 1,
+    requestId: '',
+    actor: null,
+    database: 'default',
+    generation: 0,
+    version: operationVersion + 1,
+    operation: { kind: 'createDatabase', name: 'of a newer program' },
+  };
+  expect(() => apply(new State(), record)).toThrow(StartupError);
+});
 
 test('a requested snapshot on a full disk is refused, and succeeds once there is space', async () => {
   const { snapshots, disk, warnings, write } = await started();

@@ -28,6 +28,7 @@ import {
 } from './operation.ts';
 import { DatabaseState, type State, newTenant, type TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
+import { StartupError } from '../log/startup-error.ts';
 import { type KeyRecord, type KeyStore, outcomeKey } from './key-store.ts';
 import { renderIdentity } from '../language/print.ts';
 import { basePart, type MergeBasePart } from './merge-plan.ts';
@@ -72,7 +73,12 @@ export function* applying(
   isCertain = false,
 ): Generator<Slice, Report, undefined> {
   assert(!state.hasApplied(record.sequence), 'a record is applied once');
-  assert(record.version <= operationVersion, `operations of version ${record.version} are known`);
+  if (record.version > operationVersion)
+    throw new StartupError(
+      `The log has operations of version ${record.version}; this program reads versions up to ${operationVersion}. Use the ` +
+        'newer program that wrote it.',
+      {},
+    );
   const database = state.databases.get(record.database);
   const operation = record.operation as Operation;
   const changed = database?.changing('tenant' in operation ? operation.tenant : null);
