@@ -27,6 +27,7 @@ const operations = [
   'shape',
   'rules',
   'constraints',
+  'tests',
   'inference',
   'history',
   'transactions',

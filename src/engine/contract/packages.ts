@@ -15,6 +15,8 @@ import { actorSchema } from './history.ts';
 
 /** Packages of one tenant. */
 export const maxPackages = 1000;
+/** UTF-16 units of one text; MAX_REQUEST_BODY_BYTES bounds all of them together. */
+const maxPackageCharacters = 100_000_000;
 /** Files of one package. */
 const maxFiles = 10_000;
 /** Changes of each kind that an answer lists; all are counted. */
@@ -25,13 +27,13 @@ export const packageParams = z.strictObject({ name: scopeNameSchema });
 
 const fileSchema = z.strictObject({
   path: z.string().min(1).max(1024).describe('For messages: it is where errors are'),
-  text: z.string(),
+  text: z.string().max(maxPackageCharacters),
 });
 
 /** The body of PUT /packages/:name. */
 export const packageInputSchema = z
   .strictObject({
-    text: optional(z.string()).describe(
+    text: optional(z.string().max(maxPackageCharacters)).describe(
       'The whole package: facts, rules, `!-` constraints and `:declare` lines. Tests are left out',
     ),
     files: optional(z.array(fileSchema).max(maxFiles)).describe('The same in several texts'),

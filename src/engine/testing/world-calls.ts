@@ -24,9 +24,9 @@ export interface Call {
   readonly what: string;
   readonly send: (engine: Engine, caller: Caller) => Promise<unknown>;
   /**
-   * A `prompt` write takes its position among others in the turn of the call; one that is `alone` reads the state
-   * first, so that it has the same effect only if nothing else runs; a question changes nothing, and neither does a dry
-   * run.
+   * A `prompt` write takes its position among others in the turn of the call, one that comes `later` behind those that were
+   * sent before it; one that is `alone` reads the state first, so that it has the same effect only if nothing else runs; a
+   * question changes nothing, and neither does a dry run.
    */
   readonly kind: 'prompt' | 'later' | 'alone' | 'question';
 }
@@ -315,7 +315,7 @@ function consolidated(prng: Prng): Call {
   return call(
     `consolidate ${JSON.stringify(input)}`,
     (engine, caller) => engine.consolidate(caller, input),
-    dryRun ? 'question' : 'prompt',
+    dryRun ? 'question' : 'later',
   );
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-/** Files that name it for something short at the end of a turn; the bridge is a process of its own. */
+/** Files that name it for something short at the end of a turn; the bridge and the language server are processes of their own. */
 const shortWork = new Set([
   'engine/base/serving.ts',
   'engine/log/journal.ts',
@@ -12,6 +12,8 @@ const shortWork = new Set([
   'main/http/answers.ts',
   'main/http/body.ts',
   'main/http/connections.ts',
+  'main/language-server/language-server.ts',
+  'main/language-server/package-sources.ts',
   'main/mcp/connection.ts',
   'main/telemetry/logger.ts',
 ]);

@@ -35,6 +35,10 @@ export const rowKeys = {
       remove: { key: 'Delete', title: 'Delete the rule' },
     },
   },
+  tests: {
+    group: 'In the list of tests',
+    keys: { remove: { key: 'Delete', title: 'Delete the test' } },
+  },
   constraints: {
     group: 'In the list of constraints',
     keys: {

@@ -26,6 +26,7 @@ import { ListGrid } from '../../ui/list-grid.tsx';
 import { CancelledNote, EmptyState, PaneProblem, ProblemNotice, RunningActions } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame, Split } from '../../ui/pane.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { KeyCaps, Tag } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
@@ -164,7 +165,11 @@ function TestEditor({ test, runs, onOpen }: TestEditorProps) {
   );
 }
 
-const tones = { passed: 'good', failed: 'bad', 'not run': 'plain' } as const;
+const standings = {
+  passed: { tone: 'good', word: 'passed' },
+  failed: { tone: 'bad', word: 'failed' },
+  unknown: { tone: 'plain', word: 'not run' },
+} as const;
 
 function columnsOf(runs: TestRuns): readonly Column<StoredTest>[] {
   return [
@@ -173,8 +178,8 @@ function columnsOf(runs: TestRuns): readonly Column<StoredTest>[] {
       title: 'Result',
       width: 84,
       cell: (test) => {
-        const standing = testStanding(test, runs.results);
-        return <Tag tone={tones[standing]}>{standing}</Tag>;
+        const { tone, word } = standings[testStanding(test, runs.results)];
+        return <Tag tone={tone}>{word}</Tag>;
       },
     },
     { id: 'name', title: 'Test', width: 200, most: 520, cell: ({ name }) => name },
@@ -382,7 +387,7 @@ function TestRows({ shown, isFiltered, runs, selected, onSelect, onOpen, onDelet
       onSelect={onSelect}
       onOpen={onOpen}
       onKey={(event: KeyboardEvent, test) => {
-        if (event.key === 'Delete' && reason === null) onDelete(test);
+        if (rowKeyOf(event, 'tests') !== null && reason === null) onDelete(test);
       }}
       menu={menu}
     />

@@ -77,8 +77,8 @@ export function useTestRuns(): TestRuns {
 export function testStanding(
   { name, text, lastRun }: StoredTest,
   results: ReadonlyMap<string, TestResult>,
-): 'passed' | 'failed' | 'not run' {
+): 'passed' | 'failed' | 'unknown' {
   const known = results.get(name);
   const passed = known !== undefined && known.text === text ? known.outcome.passed : lastRun?.passed;
-  return passed === undefined ? 'not run' : passed ? 'passed' : 'failed';
+  return passed === undefined ? 'unknown' : passed ? 'passed' : 'failed';
 }
