@@ -138,7 +138,7 @@ const mainLayers = {
   bridge: ['base'],
   packages: ['base'],
   'command-line': ['base', 'packages'],
-  'language-server': [],
+  'language-server': ['packages'],
   desktop: ['base'],
   service: [
     'base',

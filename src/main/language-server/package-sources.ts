@@ -5,11 +5,10 @@
  * changes, so that typing in a large file never waits for it.
  */
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { compareText } from '../../engine/index.ts';
 import { type KnowledgeFile, knowledgeFileSteps } from '../../editing/knowledge-file.ts';
 import { type EditedFile, type FileDiagnostic, PackageContext } from '../../editing/package-diagnosis.ts';
 import { argumentNamesOf, describePackage, type DescribedPackage } from '../../editing/package-symbols.ts';
-import { isTestFile } from '../packages/package-folder.ts';
+import { comparePaths, isTestFile } from '../packages/package-folder.ts';
 
 /** One file of a package: an open buffer, or what is on disk. */
 export interface SourceFile extends EditedFile {
@@ -163,7 +162,7 @@ export class PackageSources {
   async #read(): Promise<void> {
     const change = this.#change;
     const slices = new WorkSlices(() => this.#change !== change);
-    const sources = [...this.#sources.values()].sort((left, right) => compareText(left.name, right.name));
+    const sources = [...this.#sources.values()].sort((left, right) => comparePaths(left.name, right.name));
     // Arguments by name need all declarations: files that may have some are read again with them.
     for (;;) {
       const known = sources.flatMap(({ read }) => (read === null ? [] : [read.file]));

@@ -7,7 +7,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareText } from '../../engine/index.ts';
 import { PackageFailure } from './package-failure.ts';
 
 /** Bytes of one file. */
@@ -34,6 +33,11 @@ export function isTestFile(name: string): boolean {
 /** Whether a folder of this name belongs to other programs. */
 export function isForeignFolder(name: string): boolean {
   return name === 'node_modules' || name.startsWith('.');
+}
+
+/** Orders paths by code points, as their UTF-8 bytes are. */
+export function comparePaths(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
 /** Paths below a folder, from it, with `/`; each list in code-point order. */
@@ -87,8 +91,8 @@ export async function listFolder(
   if (knowledge.length > maxFiles)
     report(new PackageFailure(`${root}: at most ${maxFiles} files that end with .kb are read`));
   return {
-    knowledge: knowledge.sort(compareText).slice(0, maxFiles),
-    settings: settings.sort(compareText),
+    knowledge: knowledge.sort(comparePaths).slice(0, maxFiles),
+    settings: settings.sort(comparePaths),
   };
 }
 
