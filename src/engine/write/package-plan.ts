@@ -60,6 +60,8 @@ export interface PackagePlan {
   /** Keys of the relations whose facts or rules change, and their scopes. */
   readonly relations: ReadonlySet<string>;
   readonly scopes: ReadonlySet<string | null>;
+  /** Keys of the relations whose stored facts it was planned by. */
+  readonly reads: ReadonlySet<string>;
 }
 
 const stepsBetweenBreaths = 256;
@@ -112,6 +114,7 @@ class Planning {
   #keptCount = 0;
   readonly #relations = new Set<string>();
   readonly #scopes = new Set<string | null>();
+  readonly #reads = new Set<string>();
   /** The holdings of the other packages: of facts of the tenant's, of what is shared of those of all tenants. */
   readonly #othersFacts: readonly PackageHoldings[];
   #othersShared: readonly PackageHoldings[] | null = null;
@@ -402,8 +405,8 @@ class Planning {
       operations,
       note: JSON.stringify(answer),
     };
-    const [relations, scopes] = [this.#relations, this.#scopes];
-    return { commit: isChange ? commit : null, answer, relations, scopes };
+    const [relations, scopes, reads] = [this.#relations, this.#scopes, this.#reads];
+    return { commit: isChange ? commit : null, answer, relations, scopes, reads };
   }
 
   /** What the package held and no longer states. */
@@ -455,6 +458,7 @@ class Planning {
   /** The stored version of the fact; null: there is none. */
   #stored({ predicate, args, truthVal, scope }: FactIdentity): FactRow | null {
     const { facts } = this.#context.tenant;
+    this.#reads.add(relationKey(predicate, args.length, !truthVal));
     const row = facts.find(predicate, args, truthVal, scope);
     return row !== null && facts.isStored(row, this.#time) ? row : null;
   }

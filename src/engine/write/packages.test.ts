@@ -309,6 +309,29 @@ it('applies one of two that come at once after the other', async () => {
   expect((await session.engine.rules(session.caller)).map(({ text }) => text)).toEqual(['t(?x) :- p(?x)']);
 });
 
+it('is one after the other with a write to what it states, whenever that comes', async () => {
+  const session = await openSession();
+  const many = Array.from({ length: 4000 }, (_, at) => `p(${at}).`).join(' ');
+  const text = (round: number): string => `${many} r(${round}).`;
+  await apply(session, text(0));
+  let turns = 0;
+  for (let isApplied = false; !isApplied; turns++) {
+    const applying = apply(session, text(turns + 1)).then((outcome) => {
+      isApplied = true;
+      return outcome;
+    });
+    for (let turn = 0; turn < turns && !isApplied; turn++) await new Promise(setImmediate);
+    if (isApplied) break;
+    const forgotten = await session.forget('p(7)');
+    const applied = await applying;
+    isApplied = false;
+    const isThere = (await session.results('p(7)')).length === 1;
+    expect(isThere, `after ${turns} turns`).toBe(forgotten.generation < applied.generation);
+    if (!isThere) await session.tell('p(7)');
+  }
+  expect(turns).toBeGreaterThan(1);
+});
+
 it('makes an open transaction that touched the same fact fail', async () => {
   const session = await openSession();
   const { engine, caller } = session;

@@ -148,7 +148,6 @@ async function decidedAt(
 ): Promise<DecidedChange> {
   const versionsOf = ({ database, tenant }: ReadContext): readonly unknown[] => [
     database.tenants.get(caller.tenant),
-    tenant.facts.version,
     tenant.packages.get(wanted.name),
     database.packagesVersion,
     database.rules.version,
@@ -160,11 +159,22 @@ async function decidedAt(
   const through = context.tenant.facts.boundaries.next;
   const plan = await planPackage(context, caller, wanted, time);
   const write = plan.commit === null ? null : await encodeWrite(plan.commit, context.pacer);
+  const { generation } = context.reader;
   const holdsFor = (now: ReadContext, at: number): boolean => {
     const after = versionsOf(now);
-    return at >= time && at < through && before.every((version, index) => version === after[index]);
+    const isSame = before.every((version, index) => version === after[index]);
+    return at >= time && at < through && isSame && !hasChanged(now, plan.reads, generation);
   };
   return { plan, write, holdsFor };
+}
+
+/** True if facts of one of these relations came or went after the generation. */
+function hasChanged({ tenant }: ReadContext, relations: ReadonlySet<string>, generation: number): boolean {
+  for (const key of relations) {
+    const relation = tenant.facts.relations.get(key);
+    if (relation !== undefined && relation.liveIn(generation) === null) return true;
+  }
+  return false;
 }
 
 /** The answer of the change without storing anything. */
