@@ -48,6 +48,12 @@ export const jsonId = 'corollary-json';
 self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
 // Monaco measures the font once, perhaps before it has arrived.
 document.fonts.addEventListener('loadingdone', () => monaco.editor.remeasureFonts());
+// Closing its list of references cancels work whose promise nobody in Monaco awaits; that is no error.
+window.addEventListener('unhandledrejection', (event) => {
+  const reason: unknown = event.reason;
+  if (reason instanceof Error && reason.name === 'Canceled' && reason.message === 'Canceled')
+    event.preventDefault();
+});
 
 class LineState implements monaco.languages.IState {
   readonly isOpen: boolean;
