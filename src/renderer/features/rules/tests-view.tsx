@@ -266,7 +266,11 @@ function Results({ runs, chosen }: { runs: TestRuns; chosen: string | undefined 
           )
         }
         title={
-          last.length === 0 ? 'No run in this window yet' : last.length === 1 ? 'It passed' : 'All of them passed'
+          last.length === 0
+            ? 'No run in this window yet'
+            : last.length === 1
+              ? 'It passed'
+              : 'All of them passed'
         }
       >
         {last.length > 0
