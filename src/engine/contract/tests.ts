@@ -1,41 +1,8 @@
 /** Wire schemas of tests of knowledge: what a run takes, and what it found. */
 import { z } from 'zod';
 import { explanationSchema } from './explanation.ts';
-import {
-  defaulted,
-  generationSchema,
-  hintsSchema,
-  oneScopeChoice,
-  scopeFields,
-  timeoutSchema,
-} from './fields.ts';
-import { defaultMaxDerivations, proofSchema } from './inference.ts';
-import { maxRuleTextCharacters } from './rules.ts';
-
-/** Tests of one run. */
-export const maxTestsOfRun = 10_000;
-
-/** The fields of a run of tests, however it names them. */
-export const testRunFields = {
-  ...scopeFields,
-  timeoutMs: timeoutSchema.describe('Time limit of each test in milliseconds; beyond it the test fails'),
-  maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations).describe(
-    'Derivations of each test; beyond them the test fails',
-  ),
-  coverage: defaulted(z.boolean(), false).describe('Add which rules and literals the tests exercised'),
-};
-
-export const testRunInputSchema = z
-  .strictObject({
-    tests: z
-      .string()
-      .min(1)
-      .max(maxRuleTextCharacters)
-      .describe('test "name" { given facts. expect goal = answers. }, any number of them'),
-    ...testRunFields,
-  })
-  .superRefine(oneScopeChoice);
-export type TestRunInput = z.output<typeof testRunInputSchema>;
+import { generationSchema, hintsSchema } from './fields.ts';
+import { proofSchema } from './inference.ts';
 
 const answersSchema = z.array(z.string());
 

@@ -27,7 +27,6 @@ import {
   traceForText,
   whatIfForText,
 } from './questions.ts';
-import { runTestsOf } from './testing-knowledge.ts';
 
 /**
  * An operation that only reads. `limitsOf` gives its limits; `about` the relations whose conclusions it needs, null: any.
@@ -73,8 +72,6 @@ export const readings = {
   explainForText,
   whatIf: asObject(whatIfForText),
   whatIfForText,
-  /** Runs tests over what is stored; nothing is changed. */
-  runTests: runTestsOf,
   trace: asObject(traceForText),
   traceForText,
   scopes: listScopes,

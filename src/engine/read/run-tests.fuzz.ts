@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { constraintInputSchema } from '../contract/constraints.ts';
 import { declarationInputSchema } from '../contract/declarations.ts';
-import { testRunInputSchema } from '../contract/tests.ts';
+import { runTestsInputSchema } from '../contract/stored-tests.ts';
 import { violationsQuerySchema } from '../contract/violations.ts';
 import { parseDeclaration } from '../language/declaration-text.ts';
 import { renderConstant } from '../language/print.ts';
@@ -118,7 +118,7 @@ test('a test passes exactly if it would over the facts that it supposes, and cha
         ...expectations.map((each, at) => `test "wrong ${at}" { ${statements} ${wrong(each)} }`),
       ].join('\n');
       const { engine, caller } = world;
-      const run = await engine.runTests(caller, testRunInputSchema.parse({ tests, coverage: true }));
+      const run = await engine.testRun(caller, runTestsInputSchema.parse({ text: tests, coverage: true }));
       expect(run.tests[0]?.failures).toEqual([]);
       expect(run.tests.filter(({ passed }) => passed).map(({ name }) => name)).toEqual(['all']);
       expect(await expectationsIn(world)).toEqual(before);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { constraintInputSchema } from '../contract/constraints.ts';
 import { declarationInputSchema } from '../contract/declarations.ts';
-import { type TestFailure, type TestRun, testRunInputSchema } from '../contract/tests.ts';
+import { runTestsInputSchema } from '../contract/stored-tests.ts';
+import type { TestFailure, TestRun } from '../contract/tests.ts';
 import { parseDeclaration } from '../language/declaration-text.ts';
 import { type Fields, openSession, proofLines, refusal, type Session } from '../testing/engine-fixtures.ts';
 
@@ -15,7 +16,7 @@ async function familySession(): Promise<Session> {
 }
 
 function run({ engine, caller }: Session, tests: string, fields: Fields = {}): Promise<TestRun> {
-  return engine.runTests(caller, testRunInputSchema.parse({ tests, ...fields }));
+  return engine.testRun(caller, runTestsInputSchema.parse({ text: tests, ...fields }));
 }
 
 /** The failures of one test with these statements. */
@@ -159,8 +160,10 @@ expect grandparent(ann, ?x).`,
     const session = await familySession();
     const wrong = await refusal(run(session, 'test "a" {\n  expect .\n}'));
     expect(wrong.code).toBe('ValidationException');
-    expect(wrong.message).toMatch(/tests: line 2, column 10/);
-    expect((await refusal(run(session, 'p(a).'))).message).toMatch(/line 1, column 1: this is a fact/);
+    expect(wrong.message).toMatch(/text: line 2, column 10/);
+    expect((await refusal(run(session, 'p(a).'))).message).toMatch(
+      /line 1, column 1: only tests can stand here/,
+    );
     expect((await refusal(run(session, '% nothing'))).message).toMatch(/there is no test/);
   });
 });

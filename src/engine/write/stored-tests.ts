@@ -20,11 +20,12 @@ import { type Commit, outcomeAs, type ShapeOperation, type TestToStore } from '.
 import type { TestRecord, TestStore } from '../store/test-store.ts';
 import type { ArgumentNames } from '../language/argument-names.ts';
 import { knowledgeTextSteps } from '../language/knowledge-text.ts';
-import type { LineTable, Range } from '../language/source.ts';
+import type { LineTable, Span } from '../language/source.ts';
 import type { KnowledgeTest } from '../language/test-text.ts';
 
 /** Tests kept in the service. Those of one request are stored or deleted together, as a commit is. */
 
+const onlyTests = 'only tests can stand here: suppose facts with given, in a test';
 /** Errors that a refused text lists. */
 const maxErrorsOfText = 100;
 
@@ -83,7 +84,7 @@ export async function testsToStore(
   const found: TestToStore[] = [];
   if (text !== null) {
     for (const each of await testsIn(text, 'text', names, slices)) found.push({ ...each, scope });
-    if (found.length === 0) throw invalid('text', 'there is no test in it: write test "name" { … }');
+    if (found.length === 0) throw noTestIn('text');
   }
   for (const [at, each] of (tests ?? []).entries()) {
     const path = `tests.${at}`;
@@ -98,6 +99,11 @@ export async function testsToStore(
     throw invalid('text', `one request stores at most ${maxTestsInRequest} tests: send several requests`);
   refuseDouble(found);
   return found;
+}
+
+/** The 400 for a text without a test. */
+export function noTestIn(path: string): EngineError {
+  return invalid(path, 'there is no test in it: write test "name" { … }');
 }
 
 /** Each test in the text, as written. */
@@ -118,7 +124,7 @@ interface ReadTests {
   readonly tests: readonly KnowledgeTest[];
   readonly lines: LineTable;
   /** What is no test, in the order of the text. */
-  readonly problems: readonly { readonly message: string; readonly range: Range }[];
+  readonly problems: readonly { readonly message: string; readonly span: Span }[];
 }
 
 /** Reads tests, in slices. */
@@ -130,26 +136,28 @@ export async function readTests(
   const steps = knowledgeTextSteps(text, { tests: true, names, maxErrors: maxErrorsOfText });
   const { items, errors, lines } = await runInSlices(steps, () => slices.breathe());
   const tests: KnowledgeTest[] = [];
-  const problems = errors.map(({ message, range }) => ({ message, range }));
+  const problems = errors.map(({ message, span }) => ({ message, span }));
   for (const item of items)
     if (item.kind === 'test') tests.push(item);
-    else problems.push({ message: 'only tests can stand here', range: lines.range(item.span) });
+    else problems.push({ message: onlyTests, span: item.span });
   return { tests, lines, problems };
 }
 
 /** The 400 for what is no test, with line and column; null: there is only tests. `path`: of the text in the request. */
-export function refusalOf({ problems }: ReadTests, path: string): EngineError | null {
-  const said = problems.slice(0, maxErrorsOfText).map(({ message, range }) => ({
-    path,
-    message: `line ${range.startLine}, column ${range.startColumn}: ${message}`,
-  }));
+export function refusalOf({ problems, lines }: ReadTests, path: string): EngineError | null {
+  const said = problems.slice(0, maxErrorsOfText).map(({ message, span }) => {
+    const { startLine, startColumn } = lines.range(span);
+    return { path, message: `line ${startLine}, column ${startColumn}: ${message}` };
+  });
   const [first] = said;
-  if (first === undefined) return null;
+  const [problem] = problems;
+  if (first === undefined || problem === undefined) return null;
+  const { startLine: line, startColumn: column } = lines.range(problem.span);
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   return new EngineError('ValidationException', `${path === '' ? '' : `${path}: `}${first.message}${more}`, {
     errors: said,
-    line: problems[0]?.range.startLine,
-    column: problems[0]?.range.startColumn,
+    line,
+    column,
   });
 }
 

@@ -24,7 +24,7 @@ import type { DatabaseState } from '../state/state.ts';
 import type { FactIdentity } from '../store/fact-store.ts';
 import type { TestRecord, TestStore } from '../store/test-store.ts';
 import { checkRulesInTurn } from './commit-check.ts';
-import { readTests, refusalOf, requireTest } from './stored-tests.ts';
+import { noTestIn, readTests, refusalOf, requireTest } from './stored-tests.ts';
 
 /** Time for the tests before a write, in milliseconds. */
 const testsOfWriteTimeoutMs = 10_000;
@@ -44,15 +44,22 @@ interface RunLimits {
   /** Of all tests together, in milliseconds. */
   readonly timeoutMs: number;
   /** Of each test. */
+  readonly testTimeoutMs: number;
+  /** Of each test. */
   readonly maxDerivations: number;
   readonly coverage: boolean;
 }
 
 /**
- * Runs tests by name, or given as text. Throws NotFound for an unknown name, ValidationException for a text that is no test,
+ * Runs tests by name, or given as text. `testTimeoutMs`: of each test, within the time of all. Throws NotFound for an unknown name, ValidationException for a text that is no test,
  * and what the real writes would throw for what is supposed.
  */
-export async function testRun(host: TestHost, caller: Caller, input: RunTestsInput): Promise<TestRun> {
+export async function testRun(
+  host: TestHost,
+  caller: Caller,
+  input: RunTestsInput,
+  testTimeoutMs: number = input.timeoutMs,
+): Promise<TestRun> {
   const { live } = host;
   const { names, text, suppose } = input;
   const pending = caller.transaction === null ? null : await host.transactions.pendingCommit(caller);
@@ -60,7 +67,8 @@ export async function testRun(host: TestHost, caller: Caller, input: RunTestsInp
   const read = text === null ? null : await readTests(text, argumentNames, host.slices(caller));
   const refused = read === null ? null : refusalOf(read, 'text');
   if (refused !== null) throw refused;
-  return running(host, caller, input, async (context, run) => {
+  if (read?.tests.length === 0) throw noTestIn('text');
+  return running(host, caller, { ...input, testTimeoutMs }, async (context, run) => {
     const { tests, argumentNames } = testedAfter(context, pending);
     const stored =
       names !== null ? names.map((name) => requireTest(tests, name)) : text === null ? tests.all() : [];
@@ -99,6 +107,7 @@ export function testsOfWrite(
   writer.refuseWrites();
   const limits = {
     timeoutMs: testsOfWriteTimeoutMs,
+    testTimeoutMs: testsOfWriteTimeoutMs,
     maxDerivations: defaultMaxDerivations,
     coverage: false,
   };
@@ -160,7 +169,7 @@ function running<Result>(
   limits: RunLimits,
   act: (context: ReadContext, run: Run) => Promise<Result>,
 ): Promise<Result> {
-  const { timeoutMs, maxDerivations, coverage } = limits;
+  const { timeoutMs, testTimeoutMs, maxDerivations, coverage } = limits;
   const timed: ReadLimits = { timeoutMs, maxDerivations };
   return live.asQuestion(caller, timed, ({ startedAt }) => {
     const deadline = (startedAt ?? performance.now()) + timeoutMs;
@@ -172,7 +181,7 @@ function running<Result>(
       (context) =>
         act(context, (texts, before) =>
           runTests(context, texts, {
-            timeoutMs,
+            timeoutMs: testTimeoutMs,
             deadline,
             coverage,
             ...(before === null ? {} : { before: stillPossible(before, context.database) }),

@@ -20,6 +20,8 @@ import type { KnowledgePackage, PackageFile } from './read-package.ts';
 
 /** Time limit of one test, in milliseconds. */
 const testTimeoutMs = 10_000;
+/** Of all tests of one file, in milliseconds. */
+const maxFileMs = 600_000;
 /** Facts stored by one write. */
 const factsOfWrite = 5000;
 
@@ -81,15 +83,19 @@ export async function testPackage(
     const files: TestedFile[] = [];
     const covered: TestCoverage[] = [];
     for (const file of knowledge.files) {
-      if (!file.items.some(({ kind }) => kind === 'test')) continue;
-      const run = await engine.runTests(caller, {
-        tests: file.text,
+      const count = file.items.filter(({ kind }) => kind === 'test').length;
+      if (count === 0) continue;
+      const input = {
+        names: null,
+        text: file.text,
         scope: knowledge.scope,
         unscoped: false,
-        timeoutMs: testTimeoutMs,
+        suppose: null,
+        timeoutMs: Math.min(maxFileMs, testTimeoutMs * count),
         maxDerivations: defaultMaxDerivations,
         coverage,
-      });
+      };
+      const run = await engine.testRun(caller, input, testTimeoutMs);
       files.push({ path: file.path, tests: run.tests });
       if (run.coverage !== undefined) covered.push(run.coverage);
     }
