@@ -50,14 +50,18 @@ function summaryOf({
   };
 }
 
+/** The NotFound for a package of no such name. */
+export function noSuchPackage(name: string): EngineError {
+  return new EngineError('NotFound', `there is no package ${name}: GET /packages lists them`);
+}
+
 /** What a package brought; NotFound if there is none of this name. */
 export async function packageDetail(
   context: ReadContext,
   { name, limit, offset }: PackageQuery & { readonly name: string },
 ): Promise<PackageDetail> {
   const record = context.tenant.packages.get(name);
-  if (record === undefined)
-    throw new EngineError('NotFound', `there is no package ${name}: GET /packages lists them`);
+  if (record === undefined) throw noSuchPackage(name);
   const facts = await factsOf(context, record, { limit, offset });
   const end = offset + facts.length;
   const nextOffset = end < record.facts.size ? end : null;

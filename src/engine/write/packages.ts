@@ -16,6 +16,7 @@ import {
   noConsequences,
   viewsOfWrites,
 } from '../session/consequences.ts';
+import { noSuchPackage } from '../read/packages.ts';
 import { noneKnown } from '../session/dependents.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { defaultLimits } from '../session/read-limits.ts';
@@ -64,11 +65,6 @@ export async function deletePackage(
   if (known === null) throw noSuchPackage(name);
   const { scope } = known;
   return change(writer, caller, { name, scope, isRemoved: true, statements: noStatements }, options);
-}
-
-/** The NotFound for a package of no such name. */
-export function noSuchPackage(name: string): EngineError {
-  return new EngineError('NotFound', `there is no package ${name}: GET /packages lists them`);
 }
 
 function recordOf({ live }: Writer, caller: Caller, name: string): PackageRecord | null {

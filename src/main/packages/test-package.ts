@@ -193,12 +193,13 @@ async function together(
       if (!placeOf.has(identity)) placeOf.set(identity, { file, item });
     }
   const stored = await engine.rules(caller);
+  const uncoveredIn = runs.map((run) => new Map(run.uncovered.map((each) => [each.ruleId, each])));
   const uncovered: UncoveredRule[] = [];
   let rulesExercised = 0;
   let literals = 0;
   let literalsExercised = 0;
   for (const { id, text, head, body } of stored) {
-    const found = runs.map((run) => run.uncovered.find(({ ruleId }) => ruleId === id));
+    const found = uncoveredIn.map((each) => each.get(id));
     const isExercised = runs.length > 0 && found.some((each) => each === undefined || each.exercised);
     const open = [...body.keys()].filter((at) =>
       found.every((each) => each?.literals.some((literal) => literal.at === at) === true),
